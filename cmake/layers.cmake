@@ -1,0 +1,38 @@
+# A folder of src is a layer. Lowest first; a layer links with, and includes from, itself and the layers before it.
+# scripts/check_layers.py holds the includes to the same list.
+set(HEDDLE_LAYERS base boot wire match portals vci mpi p2p coll comm bindings)
+
+set(HEDDLE_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Werror)
+
+# heddle_layer_objects(OUT layer): the object files of `layer` and of every layer below it.
+function(heddle_layer_objects out layer)
+  set(objects "")
+  foreach(l IN LISTS HEDDLE_LAYERS)
+    if(TARGET heddle_${l})
+      list(APPEND objects $<TARGET_OBJECTS:heddle_${l}>)
+    endif()
+    if(l STREQUAL layer)
+      break()
+    endif()
+  endforeach()
+  set(${out} ${objects} PARENT_SCOPE)
+endfunction()
+
+# heddle_test(name SOURCE file LAYER layer [LABELS ...] [TIMEOUT s]): a GoogleTest program against `layer` and below.
+function(heddle_test name)
+  cmake_parse_arguments(T "" "SOURCE;LAYER;TIMEOUT" "LABELS;LIBS" ${ARGN})
+  heddle_layer_objects(objects ${T_LAYER})
+  add_executable(${name} ${T_SOURCE} ${objects})
+  target_compile_options(${name} PRIVATE ${HEDDLE_WARNINGS})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
+    ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS} ${T_LIBS})
+  add_test(NAME ${name} COMMAND ${name})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 60)
+  endif()
+  if(NOT T_LABELS)
+    set(T_LABELS fast)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT})
+endfunction()

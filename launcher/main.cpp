@@ -1,0 +1,44 @@
+// mpiexec: starts the ranks of an MPI job on this node and stays with them until the end.
+//
+// The way: options → the ranks' executables → binding → the guard → the ranks → events until all have ended → the exit
+// code. One process, one thread; docs/launcher.md has the user's view, docs/decisions/launcher.md the reasons.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "executable.hpp"
+#include "job.hpp"
+#include "options.hpp"
+
+namespace {
+
+// Whatever mpiexec opens must be above 2, also where it was started with a closed standard descriptor.
+void occupy_standard_descriptors() {
+  int fd;
+  do {
+    fd = open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace heddle::launcher;
+  occupy_standard_descriptors();
+  Options options;
+  if (!parse_options({argv + 1, argv + argc}, options)) {
+    std::fprintf(stderr, "mpiexec: %s\n", heddle::last_error_detail());
+    return kUsage;
+  }
+  if (options.help) {
+    std::fputs(help_text().c_str(), stdout);
+    return 0;
+  }
+  if (options.version) {
+    std::puts("mpiexec (Heddle) " HEDDLE_VERSION);
+    return 0;
+  }
+  return Job(options).run();
+}

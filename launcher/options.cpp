@@ -1,0 +1,251 @@
+#include "options.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <span>
+#include <string_view>
+
+#include "boot/boot.hpp"
+#include "boot/environment.hpp"
+#include "mpi.h"
+#include "spelling.hpp"
+
+namespace heddle::launcher {
+namespace {
+
+struct Parse {
+  Options& options;
+  Program program;  // the one being read
+  bool ranks_given = false;
+  int per_node = 0;
+};
+
+using Values = std::span<const std::string>;
+
+struct Row {
+  const char* names;   // without dashes, separated by spaces; the first is shown
+  const char* values;  // their names, separated by spaces; "" for none
+  const char* help;
+  Status (*apply)(Parse&, Values);
+};
+
+Status read_count(const char* option, const std::string& text, int& count) {
+  if (boot::parse_int(text, 1, boot::kMaxRanks, count)) return Status::ok();
+  return error(MPI_ERR_ARG, "%s needs a number of at least 1, not '%s'", option, text.c_str());
+}
+
+Status read_variable_name(const char* option, const std::string& name) {
+  if (!name.empty() && name.find('=') == name.npos) return Status::ok();
+  return error(MPI_ERR_ARG, "%s needs the name of a variable, not '%s'", option, name.c_str());
+}
+
+struct UnitName {
+  const char* name;
+  Unit unit;
+};
+constexpr UnitName kBindings[] = {{"none", Unit::kNone},      {"core", Unit::kCore}, {"socket", Unit::kSocket},
+                                  {"package", Unit::kSocket}, {"numa", Unit::kNuma}, {"hwthread", Unit::kHwThread}};
+constexpr UnitName kMappings[] = {{"core", Unit::kCore},      {"slot", Unit::kCore}, {"socket", Unit::kSocket},
+                                  {"package", Unit::kSocket}, {"numa", Unit::kNuma}, {"hwthread", Unit::kHwThread},
+                                  {"node", Unit::kCore}};
+
+Status read_unit(const char* option, std::span<const UnitName> known, const std::string& text, Unit& unit) {
+  std::vector<std::string> names;
+  for (const UnitName& u : known) {
+    if (text == u.name) {
+      unit = u.unit;
+      return Status::ok();
+    }
+    names.emplace_back(u.name);
+  }
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return error(MPI_ERR_ARG, "%s does not know '%s'; did you mean '%s'? It takes one of: %s", option, text.c_str(),
+               nearest(text, names).c_str(), list.c_str());
+}
+
+// The order is the order of --help.
+constexpr Row kRows[] = {
+    {"n np c", "N", "start N ranks of this program (default 1)",
+     [](Parse& p, Values v) {
+       p.ranks_given = true;
+       return read_count("-n", v[0], p.program.ranks);
+     }},
+    {"wdir wd", "DIR", "run this program in DIR",
+     [](Parse& p, Values v) {
+       p.program.directory = v[0];
+       return v[0].empty() ? error(MPI_ERR_ARG, "-wdir needs a directory") : Status::ok();
+     }},
+    {"env", "VAR VALUE", "set VAR for this program",
+     [](Parse& p, Values v) {
+       p.program.variables.emplace_back(v[0], v[1]);
+       return read_variable_name("-env", v[0]);
+     }},
+    {"genv", "VAR VALUE", "set VAR for all programs",
+     [](Parse& p, Values v) {
+       p.options.variables.emplace_back(v[0], v[1]);
+       return read_variable_name("-genv", v[0]);
+     }},
+    {"x", "VAR[=VALUE]", "set VAR for all programs, or pass on mpiexec's own",
+     [](Parse& p, Values v) {
+       const std::size_t equals = v[0].find('=');
+       const std::string name = v[0].substr(0, equals);
+       if (equals != v[0].npos) {
+         p.options.variables.emplace_back(name, v[0].substr(equals + 1));
+       } else if (std::getenv(name.c_str()) == nullptr) {
+         p.options.notes.push_back("-x " + name + ": there is no such variable in the environment");
+       }  // else the ranks inherit it anyway
+       return read_variable_name("-x", name);
+     }},
+    {"l tag-output prepend-rank", "", "put the rank before each line of output: [3] ...",
+     [](Parse& p, Values) {
+       p.options.tag_output = true;
+       return Status::ok();
+     }},
+    {"bind-to", "UNIT", "keep each rank on its none (default), hwthread, core, socket or numa",
+     [](Parse& p, Values v) { return read_unit("--bind-to", kBindings, v[0], p.options.bind_to); }},
+    {"map-by", "UNIT", "with --bind-to: deal ranks out by slot (default), hwthread, core, socket, numa or node",
+     [](Parse& p, Values v) { return read_unit("--map-by", kMappings, v[0], p.options.map_by); }},
+    {"ppn perhost npernode N", "N", "ranks per node; there is one node, so this is -n where -n is missing",
+     [](Parse& p, Values v) { return read_count("-ppn", v[0], p.per_node); }},
+    {"oversubscribe", "", "with --bind-to: let several ranks share a core when there are too few",
+     [](Parse& p, Values) {
+       p.options.oversubscribe = true;
+       return Status::ok();
+     }},
+    {"allow-run-as-root", "", "accepted; root needs no permission here", [](Parse&, Values) { return Status::ok(); }},
+    {"mca gmca prtemca pmixmca", "KEY VALUE", "accepted and ignored: Open MPI's, with no meaning here",
+     [](Parse& p, Values) {
+       const char* note = "--mca is Open MPI's and has no meaning here; ignored";
+       if (std::ranges::count(p.options.notes, note) == 0) p.options.notes.emplace_back(note);
+       return Status::ok();
+     }},
+    {"help h ?", "", "this text",
+     [](Parse& p, Values) {
+       p.options.help = true;
+       return Status::ok();
+     }},
+    {"version V", "", "which Heddle this is",
+     [](Parse& p, Values) {
+       p.options.version = true;
+       return Status::ok();
+     }},
+};
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> result;
+  while (!text.empty()) {
+    const std::size_t blank = std::min(text.find(' '), text.size());
+    result.emplace_back(text.substr(0, blank));
+    text.remove_prefix(std::min(blank + 1, text.size()));
+  }
+  return result;
+}
+
+std::string dashed(const std::string& name) { return (name.size() <= 2 ? "-" : "--") + name; }
+
+const Row* find_row(const std::string& name) {
+  for (const Row& row : kRows) {
+    if (std::ranges::count(words(row.names), name) != 0) return &row;
+  }
+  return nullptr;
+}
+
+Status unknown_option(const std::string& argument, const std::string& name) {
+  std::vector<std::string> known;
+  for (const Row& row : kRows) {
+    for (std::string& each : words(row.names)) known.push_back(std::move(each));
+  }
+  return error(MPI_ERR_ARG, "unknown option '%.80s'; did you mean '%s'? (mpiexec --help lists all)", argument.c_str(),
+               dashed(nearest(name, known)).c_str());
+}
+
+// Reads the option at `at` and its values; `at` moves behind them.
+Status read_option(Parse& parse, const std::vector<std::string>& arguments, std::size_t& at) {
+  const std::string& argument = arguments[at++];
+  std::string name = argument.substr(argument.starts_with("--") ? 2 : 1);
+  std::vector<std::string> values;
+  const Row* row = find_row(name);
+  if (const std::size_t equals = name.find('='); row == nullptr && equals != name.npos) {  // --np=4
+    values.push_back(name.substr(equals + 1));
+    name.resize(equals);
+    row = find_row(name);
+    if (row != nullptr && words(row->values).size() != 1) row = nullptr;
+  }
+  if (row == nullptr) return unknown_option(argument, name);
+  for (const std::size_t wanted = words(row->values).size(); values.size() < wanted; ++at) {
+    if (at == arguments.size()) {
+      return error(MPI_ERR_ARG, "%s needs %s", dashed(name).c_str(), row->values);
+    }
+    values.push_back(arguments[at]);
+  }
+  return row->apply(parse, values);
+}
+
+Status finish_program(Parse& parse) {
+  if (parse.program.argv.empty()) {
+    return error(MPI_ERR_ARG, "no program to start%s; say: mpiexec -n 4 ./program",
+                 parse.options.programs.empty() ? "" : " after ':'");
+  }
+  if (!parse.ranks_given && parse.per_node > 0) parse.program.ranks = parse.per_node;
+  parse.options.programs.push_back(std::move(parse.program));
+  parse.program = Program{};
+  parse.ranks_given = false;
+  return Status::ok();
+}
+
+}  // namespace
+
+Status parse_options(const std::vector<std::string>& arguments, Options& options) {
+  Parse parse{options, {}};
+  for (std::size_t at = 0; at < arguments.size();) {
+    const std::string& argument = arguments[at];
+    const bool in_program = !parse.program.argv.empty();
+    if (argument == ":") {
+      HEDDLE_TRY(finish_program(parse));
+      ++at;
+    } else if (in_program) {
+      parse.program.argv.push_back(argument);
+      ++at;
+    } else if (argument == "--" && at + 1 < arguments.size()) {  // what follows is the program, even with a dash
+      parse.program.argv.push_back(arguments[at + 1]);
+      at += 2;
+    } else if (argument.size() > 1 && argument.front() == '-') {
+      HEDDLE_TRY(read_option(parse, arguments, at));
+      if (options.help || options.version) return Status::ok();
+    } else {
+      parse.program.argv.push_back(argument);
+      ++at;
+    }
+  }
+  HEDDLE_TRY(finish_program(parse));
+  if (options.ranks() > boot::kMaxRanks) return error(MPI_ERR_ARG, "more than %d ranks", boot::kMaxRanks);
+  if (options.map_by != Unit::kNone && options.bind_to == Unit::kNone) {
+    options.notes.emplace_back("--map-by has no effect without --bind-to: the kernel places the ranks");
+  }
+  return Status::ok();
+}
+
+std::string help_text() {
+  std::string text =
+      "Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...\n"
+      "Starts the ranks of an MPI job on this node and stays until they have ended.\n\n"
+      "Options (one dash or two):\n";
+  for (const Row& row : kRows) {
+    std::string left = "  ";
+    for (const std::string& name : words(row.names)) left += (left.size() > 2 ? ", " : "") + dashed(name);
+    if (*row.values != 0) left += std::string(" ") + row.values;
+    if (left.size() < 34) {
+      left.resize(34, ' ');
+    } else {
+      left += "\n" + std::string(34, ' ');
+    }
+    text += left + row.help + "\n";
+  }
+  text +=
+      "\nStandard input goes to rank 0. A rank that fails ends the job, and mpiexec ends with its code\n"
+      "(128 + signal when a signal ended it).\n";
+  return text;
+}
+
+}  // namespace heddle::launcher

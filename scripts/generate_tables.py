@@ -1,0 +1,152 @@
+"""What the tables do not say about procedures: when they may be called, what they may ignore, where they belong."""
+
+import re
+
+# MPI 5.0, 11.4.1 and 11.6.2: may be called before initialisation and after finalisation. The clock, the addresses and
+# the integer forms of handles are ours to add: they touch no state that initialisation makes.
+ANY_TIME = set("""
+Abi_get_fortran_booleans Abi_get_fortran_info Abi_get_info Abi_get_version Abi_set_fortran_booleans Abi_set_fortran_info
+Initialized Finalized Get_version Get_library_version
+Info_create Info_create_env Info_set Info_delete Info_get Info_get_string Info_get_valuelen Info_get_nkeys
+Info_get_nthkey Info_dup Info_free
+Session_init Session_create_errhandler Session_call_errhandler Errhandler_free
+Error_string Error_class Add_error_class Add_error_code Add_error_string Remove_error_class Remove_error_code
+Remove_error_string
+Aint_add Aint_diff Get_address Wtime Wtick Pcontrol Init Init_thread
+""".split())
+
+# The same C++ function implements these: old names, and forms with MPI_Count from before the _c twins.
+SAME_AS = {
+    "MPI_Attr_delete": "comm_delete_attr", "MPI_Attr_get": "comm_get_attr", "MPI_Attr_put": "comm_set_attr",
+    "MPI_Keyval_create": "comm_create_keyval", "MPI_Keyval_free": "comm_free_keyval",
+    "MPI_Get_elements_x": "get_elements", "MPI_Status_set_elements_x": "status_set_elements",
+    "MPI_Type_size_x": "type_size", "MPI_Type_get_extent_x": "type_get_extent",
+    "MPI_Type_get_true_extent_x": "type_get_true_extent",
+}
+
+# Whole bodies that need neither objects nor errors.
+BODIES = {
+    "MPI_Aint_add": "  return base + disp;\n",
+    "MPI_Aint_diff": "  return addr1 - addr2;\n",
+    "MPI_Pcontrol": "  return MPI_SUCCESS;  // for profilers to replace (MPI 5.0, 15.2.4)\n",
+}
+
+OBJECTS = {"COMMUNICATOR": "Comm", "GROUP": "Group", "DATATYPE": "Datatype", "OPERATION": "Op", "INFO": "Info",
+           "ERRHANDLER": "Errhandler", "SESSION": "Session", "WINDOW": "Win", "FILE": "File"}
+
+IN_PLACE = {
+    "sendbuf": {"Allgather", "Allgatherv", "Allreduce", "Alltoall", "Alltoallv", "Alltoallw", "Exscan", "Scan",
+                "Reduce_scatter", "Reduce_scatter_block"},
+    "sendbuf at root": {"Gather", "Gatherv", "Reduce"},
+    "recvbuf at root": {"Scatter", "Scatterv"},
+}
+COLLECTIVES = set().union(*IN_PLACE.values()) | {"Barrier", "Bcast"}
+REDUCTIONS = {"Allreduce", "Reduce", "Scan", "Exscan", "Reduce_scatter", "Reduce_scatter_block", "Reduce_local"}
+
+# Buffer -> the parameters that say how many elements of which type it holds.
+BUFFER_COUNTS = {
+    "buf": ("count",), "buffer": ("count",), "inbuf": ("incount", "count", "insize"), "inoutbuf": ("count",),
+    "outbuf": ("outcount", "outsize"),
+    "sendbuf": ("sendcount", "sendcounts", "count", "recvcounts", "recvcount"),
+    "recvbuf": ("recvcount", "recvcounts", "count"),
+}
+BUFFER_TYPES = {
+    "buf": ("datatype",), "buffer": ("datatype",), "inbuf": ("datatype",), "inoutbuf": ("datatype",),
+    "outbuf": ("datatype",), "sendbuf": ("sendtype", "sendtypes", "datatype"),
+    "recvbuf": ("recvtype", "recvtypes", "datatype"),
+}
+
+
+def kind_of_collective(stem):
+    """Allgather for MPI_Iallgather and MPI_Allgather_init; None for what is not a collective."""
+    name = stem.removeprefix("MPI_").removesuffix("_init")
+    for candidate in (name, name[1:].capitalize() if name.startswith("I") else None):
+        if candidate in COLLECTIVES or candidate == "Reduce_local":
+            return candidate
+    return None
+
+
+def chapter(f):
+    n = f.stem.removeprefix("MPI_")
+    if n.startswith("T_"):
+        return "tool"
+    if n.endswith(("_toint", "_fromint")):
+        return "handle"
+    if n.startswith("File_") or n == "Register_datarep":
+        return "file"
+    if n.startswith("Win_") or re.fullmatch(
+            r"Put|Get|Accumulate|Get_accumulate|Rput|Rget|Raccumulate|Rget_accumulate|Fetch_and_op|Compare_and_swap",
+            n):
+        return "window"
+    if re.match(r"(Ineighbor|Neighbor|Cart|Graph|Dist_graph|Topo_|Dims_)", n):
+        return "topology"
+    if n.startswith("Session_") or re.match(
+            r"Comm_(spawn|accept|connect|join|disconnect|get_parent)|(Open|Close)_port|(Publish|Unpublish|Lookup)_name",
+            n):
+        return "process"
+    if kind_of_collective(f.stem) and n != "Reduce_local":
+        return "collective_persistent" if n.endswith("_init") else (
+            "collective_nonblocking" if n.startswith("I") else "collective")
+    if re.search(r"keyval|_attr$|^attr_", n.lower()):
+        return "attribute"
+    if n.startswith("Op_") or n == "Reduce_local":
+        return "op"
+    if re.search(r"errhandler|^Error_|^Errhandler_|^(Add|Remove)_error", n):
+        return "error"
+    if n.startswith(("Type_", "Pack", "Unpack", "Get_address", "Aint_")):
+        return "datatype"
+    if n.startswith("Info_"):
+        return "info"
+    if re.search("buffer", n.lower()):
+        return "buffer"
+    if n.startswith(("Comm_", "Intercomm_")):
+        return "communicator"
+    if n.startswith("Group_"):
+        return "group"
+    if re.match(r"(Pready|Parrived|Psend|Precv)", n):
+        return "partitioned"
+    if re.match(r"(Wait|Test|Start|Request_|Status_|Cancel|Get_count|Get_elements|Grequest)", n):
+        return "request"
+    if re.match(r"(Init|Finalize|Abort|Abi_|Get_|Query|Is_thread|W|Pcontrol|Alloc_mem|Free_mem)", n):
+        return "environment"
+    return "message"
+
+
+# The bytes that MPI_Pack writes and MPI_Unpack reads have no datatype.
+BYTES = {(b, s) for b, names in (("outbuf", ("MPI_Pack", "MPI_Pack_external")),
+                                 ("inbuf", ("MPI_Unpack", "MPI_Unpack_external"))) for s in names}
+# Constructors of datatypes: MPI_Type_get_contents tells which form a type was made with.
+TELLS_TWIN = {f"MPI_Type_{n}" for n in (
+    "contiguous", "vector", "indexed", "create_hvector", "create_hindexed", "create_indexed_block",
+    "create_hindexed_block", "create_struct", "create_subarray", "create_darray", "create_resized")}
+# A null request is an error here; elsewhere it is a request that is complete.
+NEEDS_REQUEST = {"MPI_Start", "MPI_Request_free", "MPI_Cancel", "MPI_Pready", "MPI_Pready_range", "MPI_Pready_list",
+                 "MPI_Parrived", "MPI_Grequest_complete"}
+# Pointers that may be null, or that the C++ function judges together with another argument.
+NULLABLE = {("MPI_Info_get_string", "value"), ("MPI_Comm_set_attr", "attribute_val"), ("MPI_Attr_put", "attribute_val"),
+            ("MPI_Type_set_attr", "attribute_val"), ("MPI_Get_address", "location"), ("MPI_Free_mem", "base"),
+            ("MPI_Session_get_nth_pset", "pset_name")}
+
+TITLES = {
+    "attribute": "Attributes: keys and values.",
+    "buffer": "Buffers for buffered sends.",
+    "collective": "Blocking collective operations.",
+    "collective_nonblocking": "Nonblocking collective operations.",
+    "collective_persistent": "Persistent collective operations.",
+    "communicator": "Communicators.",
+    "datatype": "Datatypes, packing, addresses.",
+    "environment": "Start, end, versions, clock, memory.",
+    "error": "Error handlers, classes, codes, strings.",
+    "file": "Files.",
+    "group": "Groups.",
+    "handle": "Integer forms of handles.",
+    "info": "Info objects.",
+    "message": "Point-to-point messages.",
+    "op": "Reduction operations.",
+    "partitioned": "Partitioned messages.",
+    "process": "Sessions, dynamic processes, name service.",
+    "request": "Requests and statuses.",
+    "tool": "The tool interface.",
+    "topology": "Topologies and neighbourhood collectives.",
+    "window": "One-sided communication.",
+}

@@ -1,0 +1,306 @@
+// What every generated C function is made of: may it be called now, whose error handler listens, is each argument
+// legal.
+//
+// Problem: 664 procedures must refuse what the standard calls an error, with its error class and a sentence that a
+// person can act
+//          on, while an 8-byte send may spend a handful of nanoseconds here.
+// Method:  `call(name, blame, body)` is the frame of every function: it checks the state of the program, finds the
+// object whose
+//          error handler is responsible, runs `body` and hands a failure to that handler. `body` is the generated
+//          list of checks and then the call of heddle::api. A check is an inline compare whose failing side is a cold
+//          function in call.cpp that writes the sentence.
+// Threads: any.
+// Cost:    on success: compares of arguments that are in registers, and one load per object. Nothing is allocated.
+#pragma once
+
+#include <new>
+
+#include "base/status.hpp"
+#include "mpi.h"
+#include "mpi/comm.hpp"
+#include "mpi/datatype.hpp"
+#include "mpi/handle.hpp"
+#include "mpi/int_array.hpp"
+#include "mpi/op.hpp"
+#include "mpi/request.hpp"
+#include "mpi/state.hpp"
+
+// A procedure is PMPI_X; MPI_X is a weak alias, so that a tool may define its own and call PMPI_X.
+#define HEDDLE_PUBLIC __attribute__((visibility("default")))
+#define HEDDLE_ALIAS(name) __attribute__((weak, alias(#name)))
+
+namespace heddle::bindings {
+
+enum class Phase { kRunning, kAnyTime };
+inline constexpr auto kRunning = Phase::kRunning;
+inline constexpr auto kAnyTime = Phase::kAnyTime;
+enum class NullRequest { kMayBeNull, kMustBeLive };
+inline constexpr auto kMayBeNull = NullRequest::kMayBeNull;
+inline constexpr auto kMustBeLive = NullRequest::kMustBeLive;
+
+// Failures ------------------------------------------------------------------------------------------------------------
+
+// Hands `status` to the error handler of `comm` (of MPI_COMM_SELF when null); what the handler leaves is returned to
+// the caller.
+[[gnu::cold]] int fail(const char* procedure, mpi::Comm* comm, Status status);
+[[gnu::cold]] int not_running(const char* procedure);
+// What is not implemented says so, through the error handler of the communicator, of none, or not through any.
+[[gnu::cold]] int missing(const char* procedure, MPI_Comm comm = MPI_COMM_NULL);
+[[gnu::cold]] int missing(const char* procedure, MPI_Errhandler errhandler);
+[[gnu::cold]] int missing_quietly(const char* procedure);
+
+[[gnu::cold]] Status bad_handle(const char* parameter, MPI_Comm handle);
+[[gnu::cold]] Status bad_handle(const char* parameter, MPI_Group handle);
+[[gnu::cold]] Status bad_handle(const char* parameter, MPI_Datatype handle);
+[[gnu::cold]] Status bad_handle(const char* parameter, MPI_Op handle);
+[[gnu::cold]] Status bad_handle(const char* parameter, MPI_Request handle);
+[[gnu::cold]] Status bad_handle(const char* parameter, MPI_Message handle);
+[[gnu::cold]] Status bad_handle(const char* parameter, MPI_Info handle);
+[[gnu::cold]] Status bad_handle(const char* parameter, MPI_Errhandler handle);
+[[gnu::cold]] Status not_committed(const char* parameter);
+[[gnu::cold]] Status null_argument(const char* parameter);
+[[gnu::cold]] Status negative(int error_class, const char* parameter, MPI_Count value);
+[[gnu::cold]] Status bad_rank(const char* parameter, int rank, const mpi::Comm& comm);
+[[gnu::cold]] Status bad_root(const char* parameter, int root, const mpi::Comm& comm);
+[[gnu::cold]] Status bad_tag(const char* parameter, int tag);
+[[gnu::cold]] Status aliased();
+[[gnu::cold]] Status no_memory();
+// An address that no buffer has: null, or one of the ABI's constants. Null is legal for nothing to move and for a type
+// that holds addresses of its own.
+[[gnu::cold]] Status check_odd_buffer(const char* parameter, const void* buffer, MPI_Count count,
+                                      const mpi::Datatype& type);
+[[gnu::cold]] Status check_odd_bytes(const char* parameter, const void* buffer, MPI_Count bytes);
+
+// Longer checks, off the message path.
+Status check_counts(int error_class, const char* parameter, mpi::IntArray counts, MPI_Count length);
+Status check_types(const char* parameter, const MPI_Datatype* types, MPI_Count length);
+// Only the types that go with a count above zero mean something.
+Status check_types(const char* parameter, const MPI_Datatype* types, mpi::IntArray counts, MPI_Count length);
+Status check_buffer(const char* parameter, const void* buffer, mpi::IntArray counts, int length,
+                    const mpi::Datatype& type);
+
+// Checks --------------------------------------------------------------------------------------------------------------
+
+inline Status not_null(const char* parameter, const volatile void* pointer) {
+  return pointer != nullptr ? Status::ok() : null_argument(parameter);
+}
+inline Status not_null(const char* parameter, const volatile void* array, MPI_Count length) {
+  return array != nullptr || length <= 0 ? Status::ok() : null_argument(parameter);
+}
+template <class Function>
+requires std::is_function_v<Function> Status not_null(const char* parameter, Function* function) {
+  return function != nullptr ? Status::ok() : null_argument(parameter);
+}
+
+inline Status not_negative(int error_class, const char* parameter, MPI_Count value) {
+  return value >= 0 ? Status::ok() : negative(error_class, parameter, value);
+}
+
+template <class Handle, class T>
+Status find(const char* parameter, Handle handle, T*& object) {
+  object = mpi::from_handle(handle);
+  return object != nullptr ? Status::ok() : bad_handle(parameter, handle);
+}
+inline Status find_or_null(const char* parameter, MPI_Info handle, mpi::Info*& object) {
+  if (handle == MPI_INFO_NULL) return Status::ok();
+  return find(parameter, handle, object);
+}
+inline Status find_committed(const char* parameter, MPI_Datatype handle, mpi::Datatype*& type) {
+  HEDDLE_TRY(find(parameter, handle, type));
+  return type->committed ? Status::ok() : not_committed(parameter);
+}
+// Stands in for a datatype that the standard tells us not to look at.
+inline mpi::Datatype* ignored_type() { return mpi::from_handle(MPI_BYTE); }
+
+inline bool in_group(int rank, const mpi::Comm& comm) {
+  int ranks = comm.size;
+  if (comm.is_inter()) [[unlikely]]
+    ranks = comm.peer_count();
+  return static_cast<unsigned>(rank) < static_cast<unsigned>(ranks);
+}
+inline Status check_dest(const char* parameter, int rank, const mpi::Comm& comm) {
+  return in_group(rank, comm) || rank == MPI_PROC_NULL ? Status::ok() : bad_rank(parameter, rank, comm);
+}
+inline Status check_source(const char* parameter, int rank, const mpi::Comm& comm) {
+  return rank == MPI_ANY_SOURCE ? Status::ok() : check_dest(parameter, rank, comm);
+}
+inline Status check_root(const char* parameter, int root, const mpi::Comm& comm) {
+  if (in_group(root, comm) || (comm.is_inter() && (root == MPI_ROOT || root == MPI_PROC_NULL))) return Status::ok();
+  return bad_root(parameter, root, comm);
+}
+inline bool is_root(int root, const mpi::Comm& comm) { return root == (comm.is_inter() ? MPI_ROOT : comm.rank); }
+
+// MPI_TAG_UB is INT_MAX: every tag that is not negative is legal.
+inline Status check_send_tag(const char* parameter, int tag) {
+  return tag >= 0 ? Status::ok() : bad_tag(parameter, tag);
+}
+inline Status check_recv_tag(const char* parameter, int tag) {
+  return tag >= 0 || tag == MPI_ANY_TAG ? Status::ok() : bad_tag(parameter, tag);
+}
+
+inline bool is_odd(const void* buffer) {
+  return reinterpret_cast<std::uintptr_t>(buffer) <= reinterpret_cast<std::uintptr_t>(MPI_BUFFER_AUTOMATIC);
+}
+inline Status check_buffer(const char* parameter, const void* buffer, MPI_Count count, const mpi::Datatype& type) {
+  return !is_odd(buffer) ? Status::ok() : check_odd_buffer(parameter, buffer, count, type);
+}
+inline Status check_bytes(const char* parameter, const void* buffer, MPI_Count bytes) {
+  return !is_odd(buffer) ? Status::ok() : check_odd_bytes(parameter, buffer, bytes);
+}
+inline Status not_in_place(const char* parameter, const void* buffer) {
+  return buffer != MPI_IN_PLACE ? Status::ok() : check_odd_bytes(parameter, buffer, 0);
+}
+// A reduction must not read and write the same memory (MPI 5.0, 6.9.1); it cannot be told apart from a slip otherwise.
+inline Status not_aliased(const void* send, const void* receive, MPI_Count count, const mpi::Datatype& type) {
+  return send != receive || is_odd(send) || count == 0 || type.size == 0 ? Status::ok() : aliased();
+}
+
+Status name_of_null(const char* constant, char* name, int* length);
+
+// The value of a count in an int OUT argument (MPI 5.0, 2.5.8).
+inline int narrow(MPI_Count value) {
+  int small = static_cast<int>(value);
+  return small == value ? small : MPI_UNDEFINED;
+}
+
+// The frame -----------------------------------------------------------------------------------------------------------
+
+// Nothing of ours is thrown through the C interface; what could be is an allocation that failed.
+template <class Body, class... Object>
+[[gnu::always_inline]] inline Status run(Body& body, Object&... object) {
+  try {
+    return body(object...);
+  } catch (const std::bad_alloc&) {
+    return no_memory();
+  }
+}
+
+template <class Body, class... Object>
+[[gnu::always_inline]] inline int finish(const char* procedure, mpi::Comm* blame, Body& body, Object&... object) {
+  Status status = run(body, object...);
+  if (!status) [[unlikely]]
+    return fail(procedure, blame, status);
+  return MPI_SUCCESS;
+}
+
+template <Phase phase>
+[[gnu::always_inline]] inline bool allowed() {
+  return phase == Phase::kAnyTime || mpi::running();
+}
+
+struct OnNothing {};
+
+template <Phase phase, class Body>
+[[gnu::always_inline]] inline int call(const char* procedure, OnNothing, Body body) {
+  if (!allowed<phase>()) [[unlikely]]
+    return not_running(procedure);
+  return finish(procedure, nullptr, body);
+}
+
+struct OnComm {
+  const char* parameter;
+  MPI_Comm handle;
+};
+
+template <Phase phase, class Body>
+[[gnu::always_inline]] inline int call(const char* procedure, OnComm on, Body body) {
+  if (!allowed<phase>()) [[unlikely]]
+    return not_running(procedure);
+  mpi::Comm* comm = mpi::from_handle(on.handle);
+  if (comm == nullptr) [[unlikely]]
+    return fail(procedure, nullptr, bad_handle(on.parameter, on.handle));
+  return finish(procedure, comm, body, *comm);
+}
+
+// A communicator that the procedure ends: it is given by address.
+struct ThroughComm {
+  const char* parameter;
+  MPI_Comm* handle;
+};
+
+template <Phase phase, class Body>
+[[gnu::always_inline]] inline int call(const char* procedure, ThroughComm on, Body body) {
+  if (!allowed<phase>()) [[unlikely]]
+    return not_running(procedure);
+  if (on.handle == nullptr) [[unlikely]]
+    return fail(procedure, nullptr, null_argument(on.parameter));
+  mpi::Comm* comm = mpi::from_handle(*on.handle);
+  if (comm == nullptr) [[unlikely]]
+    return fail(procedure, nullptr, bad_handle(on.parameter, *on.handle));
+  return finish(procedure, comm, body);
+}
+
+struct OnRequest {
+  const char* parameter;
+  const MPI_Request* handle;
+  NullRequest null;
+};
+
+template <Phase phase, class Body>
+[[gnu::always_inline]] inline int call(const char* procedure, OnRequest on, Body body) {
+  if (!allowed<phase>()) [[unlikely]]
+    return not_running(procedure);
+  if (on.handle == nullptr) [[unlikely]]
+    return fail(procedure, nullptr, null_argument(on.parameter));
+  mpi::Comm* blame = nullptr;
+  if (*on.handle != MPI_REQUEST_NULL || on.null == kMustBeLive) {
+    mpi::Request* request = mpi::from_handle(*on.handle);
+    if (request == nullptr) [[unlikely]]
+      return fail(procedure, nullptr, bad_handle(on.parameter, *on.handle));
+    blame = request->comm;
+  }
+  return finish(procedure, blame, body);
+}
+
+// The error handler is that of the first request's communicator.
+struct OnRequests {
+  const char* parameter;
+  MPI_Count length;
+  const MPI_Request* handles;
+  NullRequest null;
+};
+
+inline Status check_requests(const OnRequests& on, mpi::Comm*& blame) {
+  HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", on.length));
+  HEDDLE_TRY(not_null(on.parameter, on.handles, on.length));
+  for (MPI_Count i = on.length; i-- > 0;) {
+    if (on.handles[i] == MPI_REQUEST_NULL && on.null == kMayBeNull) continue;
+    mpi::Request* request = mpi::from_handle(on.handles[i]);
+    if (request == nullptr) [[unlikely]]
+      return bad_handle(on.parameter, on.handles[i]);
+    blame = request->comm;
+  }
+  return Status::ok();
+}
+
+template <Phase phase, class Body>
+[[gnu::always_inline]] inline int call(const char* procedure, OnRequests on, Body body) {
+  if (!allowed<phase>()) [[unlikely]]
+    return not_running(procedure);
+  mpi::Comm* blame = nullptr;
+  if (Status status = check_requests(on, blame); !status) [[unlikely]]
+    return fail(procedure, blame, status);
+  return finish(procedure, blame, body);
+}
+
+struct OnMessage {
+  const char* parameter;
+  const MPI_Message* handle;
+};
+
+// The communicator that the message came through; null for MPI_MESSAGE_NO_PROC.
+mpi::Comm* comm_of(MPI_Message handle);
+
+template <Phase phase, class Body>
+[[gnu::always_inline]] inline int call(const char* procedure, OnMessage on, Body body) {
+  if (!allowed<phase>()) [[unlikely]]
+    return not_running(procedure);
+  if (on.handle == nullptr) [[unlikely]]
+    return fail(procedure, nullptr, null_argument(on.parameter));
+  if (*on.handle != MPI_MESSAGE_NO_PROC && mpi::from_handle(*on.handle) == nullptr) [[unlikely]] {
+    return fail(procedure, nullptr, bad_handle(on.parameter, *on.handle));
+  }
+  return finish(procedure, comm_of(*on.handle), body);
+}
+
+}  // namespace heddle::bindings

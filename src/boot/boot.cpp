@@ -1,0 +1,87 @@
+#include "boot/boot.hpp"
+
+#include <limits.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "boot/environment.hpp"
+#include "boot/pmi1.hpp"
+#include "boot/singleton.hpp"
+#include "mpi.h"
+
+namespace heddle::boot {
+namespace {
+
+constexpr const char* kJoined = "HEDDLE_JOINED";  // pid of the process that took PMI_FD
+
+bool printable_word(std::string_view text) {
+  for (const char c : text) {
+    if (c <= ' ' || c > '~') return false;
+  }
+  return !text.empty();
+}
+
+}  // namespace
+
+Boot::Boot(Job job) : job_(std::move(job)) {
+  const int mine = job_.node_of_rank[job_.rank];
+  for (int r = 0; r < job_.size; ++r) {
+    if (job_.node_of_rank[r] != mine) continue;
+    if (r == job_.rank) local_rank_ = static_cast<int>(local_ranks_.size());
+    local_ranks_.push_back(r);
+  }
+}
+
+std::unique_ptr<Boot> connect(Status& status) {
+  const int me = getpid();
+  if (environment_int(kJoined, 1, INT_MAX, 0) == me) {
+    status = error(MPI_ERR_OTHER, "this process has joined its job before, and cannot join it again");
+    return nullptr;
+  }
+  if (std::getenv("PMI_FD") != nullptr) {
+    std::unique_ptr<Boot> boot = Pmi1::connect(Pmi1Options{}, status);
+    unsetenv("PMI_FD");
+    setenv(kJoined, std::to_string(me).c_str(), 1);
+    return boot;
+  }
+  // Running as n jobs of one process each, when the user asked for one job of n, is the worst answer of all.
+  for (const char* foreign : {"PMI_PORT", "PMIX_RANK"}) {
+    if (std::getenv(foreign) == nullptr) continue;
+    status = error(MPI_ERR_OTHER,
+                   "the environment has %s but not PMI_FD: this launcher speaks a dialect that Heddle does not. Start "
+                   "with Heddle's "
+                   "mpiexec (or unset %s to run this process alone)",
+                   foreign, foreign);
+    return nullptr;
+  }
+  status = Status::ok();
+  return std::make_unique<Singleton>();
+}
+
+Status check_key_value(std::string_view key, std::string_view value, std::size_t max_key, std::size_t max_value) {
+  if (key.size() > max_key) {
+    return error(MPI_ERR_ARG, "a key of %zu bytes; the launcher takes at most %zu", key.size(), max_key);
+  }
+  if (value.size() > max_value) {
+    return error(MPI_ERR_ARG, "the value of '%.*s' has %zu bytes; the launcher takes at most %zu",
+                 static_cast<int>(key.size()), key.data(), value.size(), max_value);
+  }
+  if (!printable_word(key) || key.find('=') != key.npos || !printable_word(value)) {
+    return error(MPI_ERR_ARG, "key and value must be printable words (no spaces, no '=' in the key)");
+  }
+  return Status::ok();
+}
+
+void write_message(std::string_view message) noexcept {
+  if (message.empty()) return;
+  char newline[] = "\n";
+  const bool ended = message.back() == '\n';
+  const iovec parts[] = {{const_cast<char*>(message.data()), message.size()}, {newline, ended ? std::size_t{0} : 1}};
+  [[maybe_unused]] const ssize_t written = writev(STDERR_FILENO, parts, 2);
+}
+
+int visible_exit_code(int code) noexcept { return code != 0 && (code & 0xff) == 0 ? 1 : code & 0xff; }
+
+}  // namespace heddle::boot

@@ -1,0 +1,102 @@
+// Who are my peers: what a process learns from whatever started it.
+//
+// Problem: a process must know its rank, how many there are, who shares its node, and hand its peers an address or
+//          two before any other way to talk exists. Launchers differ (Heddle's mpiexec, Hydra, Slurm, none at all).
+// Method:  one interface, a small key-value space with a fence: what was put before a fence can be got after it, by
+//          everyone. pmi1 speaks PMI-1 over PMI_FD, singleton is a program that nobody launched, in_process serves
+//          the threads of a test. connect() picks from the environment.
+// Threads: one at a time, except abort(), which any thread may call at any time.
+// Cost:    a put or get is one round trip to the launcher (about 20 us on one node), a fence one per process. Put
+//          little.
+//
+// What the launcher says about the node stands in the environment (launch_facts.hpp), because PMI-1 has no words for
+// it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "boot/launch_facts.hpp"
+
+namespace heddle::boot {
+
+inline constexpr int kMaxRanks = 1 << 20;
+
+// What does not change between connect and finalize.
+struct Job {
+  int rank = 0;
+  int size = 1;
+  std::string name = "singleton";  // the same on every rank, different for another job on the same node
+  int appnum = 0;                  // which of the programs between the `:` of mpiexec
+  int universe_size = -1;          // -1: the launcher does not say
+  std::vector<int> node_of_rank = {0};
+  LaunchFacts facts;
+};
+
+class Boot {
+ public:
+  virtual ~Boot() = default;
+  Boot(const Boot&) = delete;
+  Boot& operator=(const Boot&) = delete;
+
+  int rank() const noexcept { return job_.rank; }
+  int size() const noexcept { return job_.size; }
+  std::string_view job() const noexcept { return job_.name; }
+  int appnum() const noexcept { return job_.appnum; }
+  int universe_size() const noexcept { return job_.universe_size; }
+
+  // Nodes are numbered from 0 without gaps, the same way on every rank.
+  std::span<const int> node_of_rank() const noexcept { return job_.node_of_rank; }
+  // The ranks on this node, ascending; this process is local_ranks()[local_rank()].
+  std::span<const int> local_ranks() const noexcept { return local_ranks_; }
+  int local_rank() const noexcept { return local_rank_; }
+  int local_size() const noexcept { return static_cast<int>(local_ranks_.size()); }
+  // Processors that the job may use on this node, all its ranks together; spin only while local_size() is not above it.
+  int node_cores() const noexcept { return job_.facts.node_cores; }
+  // The process to name in PR_SET_PTRACER so that ranks of this node may read each other; 0 when unknown.
+  int launcher_pid() const noexcept { return job_.facts.launcher_pid; }
+
+  // Keys and values are printable and have no spaces; a key may be put once in the life of a job.
+  // Values beyond max_value() bytes are refused.
+  virtual std::size_t max_value() const noexcept = 0;
+  virtual Status put(std::string_view key, std::string_view value) = 0;
+  // MPI_ERR_NAME when nobody has put `key`.
+  virtual Status get(std::string_view key, std::string& value) = 0;
+  // Collective over the job. Waits for the others for as long as they take; an error when the launcher is gone.
+  virtual Status fence() = 0;
+
+  // Writes `message` to stderr and ends the whole job with `code`.
+  [[noreturn]] virtual void abort(int code, std::string_view message) noexcept = 0;
+  // Says goodbye: from here on the end of this process does not end the job. Nothing else may be called after it.
+  virtual Status finalize() = 0;
+
+ protected:
+  // REQUIRES: job.node_of_rank has job.size entries.
+  explicit Boot(Job job);
+
+ private:
+  Job job_;
+  std::vector<int> local_ranks_;
+  int local_rank_ = 0;
+};
+
+// Joins the job that the environment describes. Null, and an error in `status`, when the environment names a launcher
+// that does not answer as it should. Takes PMI_FD out of the environment, so that programs started by this process
+// don't take it for theirs.
+std::unique_ptr<Boot> connect(Status& status);
+
+// The refusals that put() shares between implementations.
+Status check_key_value(std::string_view key, std::string_view value, std::size_t max_key, std::size_t max_value);
+
+// `message` and a newline to stderr, in one piece; nothing for an empty message.
+void write_message(std::string_view message) noexcept;
+// What a shell makes of an exit code: its low byte. A multiple of 256 becomes 1, since no failure may look like
+// success.
+int visible_exit_code(int code) noexcept;
+
+}  // namespace heddle::boot

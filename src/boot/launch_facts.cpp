@@ -1,0 +1,32 @@
+#include "boot/launch_facts.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "boot/environment.hpp"
+
+namespace heddle::boot {
+
+int cores_of_affinity() {
+  for (int cpus = CPU_SETSIZE; cpus <= (1 << 18); cpus *= 2) {  // the kernel refuses a set smaller than its own
+    cpu_set_t* set = CPU_ALLOC(cpus);
+    if (set == nullptr) break;
+    const int found = sched_getaffinity(0, CPU_ALLOC_SIZE(cpus), set) == 0 ? CPU_COUNT_S(CPU_ALLOC_SIZE(cpus), set) : 0;
+    CPU_FREE(set);
+    if (found > 0) return found;
+  }
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? static_cast<int>(online) : 1;
+}
+
+LaunchFacts read_launch_facts() {
+  LaunchFacts facts;
+  facts.node_cores = environment_int("HEDDLE_NODE_CORES", 1, 1 << 20, 0);
+  if (facts.node_cores == 0) facts.node_cores = cores_of_affinity();
+  facts.launcher_pid = environment_int("HEDDLE_LAUNCHER_PID", 1, 1 << 30, 0);
+  return facts;
+}
+
+}  // namespace heddle::boot

@@ -1,0 +1,27 @@
+// What Heddle's mpiexec tells a rank about its node, in the environment.
+//
+// Problem: how to wait (spin or sleep) depends on how many ranks share how many cores, and a rank cannot see that
+//          itself: its own affinity is already narrowed by binding, and asking hwloc in each of 128 ranks costs
+//          seconds.
+// Method:  the launcher counts once, and sets
+//            HEDDLE_NODE_CORES    processors in the cpuset that mpiexec inherited, before any binding
+//            HEDDLE_LOCAL_RANK    0 .. HEDDLE_LOCAL_SIZE-1 on this node
+//            HEDDLE_LOCAL_SIZE    ranks of the job on this node
+//            HEDDLE_LAUNCHER_PID  the ancestor that all ranks of the node have in common
+//          The library reads the first and the last, and takes its own affinity where the first is missing or makes no
+//          sense. It knows the local ranks from the job's node map; those two are for scripts.
+#pragma once
+
+namespace heddle::boot {
+
+struct LaunchFacts {
+  int node_cores = 1;
+  int launcher_pid = 0;  // 0: not told
+};
+
+LaunchFacts read_launch_facts();
+
+// Processors that the scheduler lets this process use.
+int cores_of_affinity();
+
+}  // namespace heddle::boot

@@ -1,0 +1,48 @@
+// The lines of PMI-1, as both ends read them: the library's client and mpiexec's server.
+//
+//   cmd=put kvsname=job key=a value=b\n        words `name=value`, separated by spaces, one message a line
+//
+// The bytes come from another process: a line is bounded, and everything that is not such a line is an error.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.hpp"
+
+namespace heddle::boot {
+
+// One line taken apart.
+class Pmi1Line {
+ public:
+  static Status parse(std::string_view text, Pmi1Line& line);
+
+  // The value of the first word, `cmd=` or `mcmd=`.
+  std::string_view command() const noexcept { return command_; }
+  // Null when the line has no such word.
+  const std::string* find(std::string_view name) const noexcept;
+
+ private:
+  std::string command_;
+  std::vector<std::pair<std::string, std::string>> words_;
+};
+
+// Bytes in, lines out.
+class Pmi1Buffer {
+ public:
+  // Far above what any launcher's limits (1 KiB values) lead to.
+  static constexpr std::size_t kMaxLine = 16384;
+
+  void append(std::string_view bytes) { bytes_.append(bytes); }
+  // The next complete line without its newline: true. False: none yet. `status` is an error once the line is too long.
+  bool next(std::string& line, Status& status);
+  bool empty() const noexcept { return bytes_.empty(); }
+
+ private:
+  std::string bytes_;
+};
+
+}  // namespace heddle::boot

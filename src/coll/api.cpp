@@ -1,0 +1,290 @@
+// Each collective once: its builder with the caller's arguments, run to the end or started.
+#include "coll/api.hpp"
+
+#include "coll/build.hpp"
+#include "coll/operation.hpp"
+
+namespace heddle::api {
+
+using coll::Blocks;
+using coll::Buffer;
+using coll::Schedule;
+using mpi::IntArray;
+
+namespace {
+
+// Where this rank's operand of a reduction lies.
+const void* operand(const void* sendbuf, const void* recvbuf) { return sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf; }
+
+auto barrier_steps() {
+  return [](Schedule& s) { coll::build_barrier(s); };
+}
+
+auto bcast_steps(void* buffer, MPI_Count count, mpi::Datatype& datatype, int root) {
+  return [=, &datatype](Schedule& s) { coll::build_bcast(s, Buffer(buffer, count, datatype), root); };
+}
+
+auto gather_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
+                  mpi::Datatype& recvtype, int root) {
+  return [=, &sendtype, &recvtype](Schedule& s) {
+    coll::build_gather(s, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype), root);
+  };
+}
+
+auto gatherv_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
+                   IntArray recvcounts, IntArray displs, mpi::Datatype& recvtype, int root) {
+  return [=, &sendtype, &recvtype](Schedule& s) {
+    coll::build_gatherv(s, Buffer(sendbuf, sendcount, sendtype), Blocks(recvbuf, recvcounts, displs, recvtype), root);
+  };
+}
+
+auto scatter_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
+                   MPI_Count recvcount, mpi::Datatype& recvtype, int root) {
+  return [=, &sendtype, &recvtype](Schedule& s) {
+    coll::build_scatter(s, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype), root);
+  };
+}
+
+auto scatterv_steps(const void* sendbuf, IntArray sendcounts, IntArray displs, mpi::Datatype& sendtype, void* recvbuf,
+                    MPI_Count recvcount, mpi::Datatype& recvtype, int root) {
+  return [=, &sendtype, &recvtype](Schedule& s) {
+    coll::build_scatterv(s, Blocks(sendbuf, sendcounts, displs, sendtype), Buffer(recvbuf, recvcount, recvtype), root);
+  };
+}
+
+auto allgather_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
+                     MPI_Count recvcount, mpi::Datatype& recvtype) {
+  return [=, &sendtype, &recvtype](Schedule& s) {
+    coll::build_allgather(s, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype));
+  };
+}
+
+auto allgatherv_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
+                      IntArray recvcounts, IntArray displs, mpi::Datatype& recvtype) {
+  return [=, &sendtype, &recvtype](Schedule& s) {
+    coll::build_allgatherv(s, Buffer(sendbuf, sendcount, sendtype), Blocks(recvbuf, recvcounts, displs, recvtype));
+  };
+}
+
+auto alltoall_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
+                    MPI_Count recvcount, mpi::Datatype& recvtype) {
+  return [=, &sendtype, &recvtype](Schedule& s) {
+    coll::build_alltoall(s, Blocks(Buffer(sendbuf, sendcount, sendtype)), Blocks(Buffer(recvbuf, recvcount, recvtype)));
+  };
+}
+
+auto alltoallv_steps(const void* sendbuf, IntArray sendcounts, IntArray sdispls, mpi::Datatype& sendtype, void* recvbuf,
+                     IntArray recvcounts, IntArray rdispls, mpi::Datatype& recvtype) {
+  return [=, &sendtype, &recvtype](Schedule& s) {
+    coll::build_alltoall(s, Blocks(sendbuf, sendcounts, sdispls, sendtype),
+                         Blocks(recvbuf, recvcounts, rdispls, recvtype));
+  };
+}
+
+auto alltoallw_steps(const void* sendbuf, IntArray sendcounts, IntArray sdispls, const MPI_Datatype* sendtypes,
+                     void* recvbuf, IntArray recvcounts, IntArray rdispls, const MPI_Datatype* recvtypes) {
+  return [=](Schedule& s) {
+    coll::build_alltoall(s, Blocks(sendbuf, sendcounts, sdispls, sendtypes),
+                         Blocks(recvbuf, recvcounts, rdispls, recvtypes));
+  };
+}
+
+auto reduce_steps(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, int root) {
+  return [=, &datatype, &op](Schedule& s) {
+    coll::build_reduce(s, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, root);
+  };
+}
+
+auto allreduce_steps(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op) {
+  return [=, &datatype, &op](Schedule& s) {
+    coll::build_allreduce(s, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op);
+  };
+}
+
+auto reduce_scatter_steps(const void* sendbuf, void* recvbuf, IntArray recvcounts, mpi::Datatype& datatype,
+                          mpi::Op& op) {
+  return [=, &datatype, &op](Schedule& s) {
+    coll::build_reduce_scatter(s, operand(sendbuf, recvbuf), recvbuf, recvcounts, datatype, op);
+  };
+}
+
+auto reduce_scatter_block_steps(const void* sendbuf, void* recvbuf, MPI_Count recvcount, mpi::Datatype& datatype,
+                                mpi::Op& op) {
+  return [=, &datatype, &op](Schedule& s) {
+    coll::build_reduce_scatter_block(s, operand(sendbuf, recvbuf), recvbuf, recvcount, datatype, op);
+  };
+}
+
+auto scan_steps(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op) {
+  return [=, &datatype, &op](Schedule& s) {
+    coll::build_scan(s, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op);
+  };
+}
+
+auto exscan_steps(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op) {
+  return [=, &datatype, &op](Schedule& s) {
+    coll::build_exscan(s, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op);
+  };
+}
+
+}  // namespace
+
+Status barrier(mpi::Comm& comm) { return coll::run_blocking(comm, barrier_steps()); }
+Status ibarrier(mpi::Comm& comm, MPI_Request* request) { return coll::start(comm, request, barrier_steps()); }
+
+Status bcast(void* buffer, MPI_Count count, mpi::Datatype& datatype, int root, mpi::Comm& comm) {
+  return coll::run_blocking(comm, bcast_steps(buffer, count, datatype, root));
+}
+Status ibcast(void* buffer, MPI_Count count, mpi::Datatype& datatype, int root, mpi::Comm& comm, MPI_Request* request) {
+  return coll::start(comm, request, bcast_steps(buffer, count, datatype, root));
+}
+
+Status gather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
+              mpi::Datatype& recvtype, int root, mpi::Comm& comm) {
+  return coll::run_blocking(comm, gather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
+}
+Status igather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
+               mpi::Datatype& recvtype, int root, mpi::Comm& comm, MPI_Request* request) {
+  return coll::start(comm, request, gather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
+}
+
+Status gatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, IntArray recvcounts,
+               IntArray displs, mpi::Datatype& recvtype, int root, mpi::Comm& comm) {
+  return coll::run_blocking(comm,
+                            gatherv_steps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root));
+}
+Status igatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, IntArray recvcounts,
+                IntArray displs, mpi::Datatype& recvtype, int root, mpi::Comm& comm, MPI_Request* request) {
+  return coll::start(comm, request,
+                     gatherv_steps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root));
+}
+
+Status scatter(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
+               mpi::Datatype& recvtype, int root, mpi::Comm& comm) {
+  return coll::run_blocking(comm, scatter_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
+}
+Status iscatter(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
+                mpi::Datatype& recvtype, int root, mpi::Comm& comm, MPI_Request* request) {
+  return coll::start(comm, request, scatter_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
+}
+
+Status scatterv(const void* sendbuf, IntArray sendcounts, IntArray displs, mpi::Datatype& sendtype, void* recvbuf,
+                MPI_Count recvcount, mpi::Datatype& recvtype, int root, mpi::Comm& comm) {
+  return coll::run_blocking(comm,
+                            scatterv_steps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root));
+}
+Status iscatterv(const void* sendbuf, IntArray sendcounts, IntArray displs, mpi::Datatype& sendtype, void* recvbuf,
+                 MPI_Count recvcount, mpi::Datatype& recvtype, int root, mpi::Comm& comm, MPI_Request* request) {
+  return coll::start(comm, request,
+                     scatterv_steps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root));
+}
+
+Status allgather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
+                 mpi::Datatype& recvtype, mpi::Comm& comm) {
+  return coll::run_blocking(comm, allgather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
+}
+Status iallgather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
+                  mpi::Datatype& recvtype, mpi::Comm& comm, MPI_Request* request) {
+  return coll::start(comm, request, allgather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
+}
+
+Status allgatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, IntArray recvcounts,
+                  IntArray displs, mpi::Datatype& recvtype, mpi::Comm& comm) {
+  return coll::run_blocking(comm,
+                            allgatherv_steps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype));
+}
+Status iallgatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
+                   IntArray recvcounts, IntArray displs, mpi::Datatype& recvtype, mpi::Comm& comm,
+                   MPI_Request* request) {
+  return coll::start(comm, request,
+                     allgatherv_steps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype));
+}
+
+Status alltoall(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
+                mpi::Datatype& recvtype, mpi::Comm& comm) {
+  return coll::run_blocking(comm, alltoall_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
+}
+Status ialltoall(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
+                 mpi::Datatype& recvtype, mpi::Comm& comm, MPI_Request* request) {
+  return coll::start(comm, request, alltoall_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
+}
+
+Status alltoallv(const void* sendbuf, IntArray sendcounts, IntArray sdispls, mpi::Datatype& sendtype, void* recvbuf,
+                 IntArray recvcounts, IntArray rdispls, mpi::Datatype& recvtype, mpi::Comm& comm) {
+  return coll::run_blocking(
+      comm, alltoallv_steps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype));
+}
+Status ialltoallv(const void* sendbuf, IntArray sendcounts, IntArray sdispls, mpi::Datatype& sendtype, void* recvbuf,
+                  IntArray recvcounts, IntArray rdispls, mpi::Datatype& recvtype, mpi::Comm& comm,
+                  MPI_Request* request) {
+  return coll::start(comm, request,
+                     alltoallv_steps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype));
+}
+
+Status alltoallw(const void* sendbuf, IntArray sendcounts, IntArray sdispls, const MPI_Datatype* sendtypes,
+                 void* recvbuf, IntArray recvcounts, IntArray rdispls, const MPI_Datatype* recvtypes, mpi::Comm& comm) {
+  return coll::run_blocking(
+      comm, alltoallw_steps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes));
+}
+Status ialltoallw(const void* sendbuf, IntArray sendcounts, IntArray sdispls, const MPI_Datatype* sendtypes,
+                  void* recvbuf, IntArray recvcounts, IntArray rdispls, const MPI_Datatype* recvtypes, mpi::Comm& comm,
+                  MPI_Request* request) {
+  return coll::start(comm, request,
+                     alltoallw_steps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes));
+}
+
+Status reduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, int root,
+              mpi::Comm& comm) {
+  return coll::run_blocking(comm, reduce_steps(sendbuf, recvbuf, count, datatype, op, root));
+}
+Status ireduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, int root,
+               mpi::Comm& comm, MPI_Request* request) {
+  return coll::start(comm, request, reduce_steps(sendbuf, recvbuf, count, datatype, op, root));
+}
+
+Status allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
+                 mpi::Comm& comm) {
+  return coll::run_blocking(comm, allreduce_steps(sendbuf, recvbuf, count, datatype, op));
+}
+Status iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
+                  mpi::Comm& comm, MPI_Request* request) {
+  return coll::start(comm, request, allreduce_steps(sendbuf, recvbuf, count, datatype, op));
+}
+
+Status reduce_scatter(const void* sendbuf, void* recvbuf, IntArray recvcounts, mpi::Datatype& datatype, mpi::Op& op,
+                      mpi::Comm& comm) {
+  return coll::run_blocking(comm, reduce_scatter_steps(sendbuf, recvbuf, recvcounts, datatype, op));
+}
+Status ireduce_scatter(const void* sendbuf, void* recvbuf, IntArray recvcounts, mpi::Datatype& datatype, mpi::Op& op,
+                       mpi::Comm& comm, MPI_Request* request) {
+  return coll::start(comm, request, reduce_scatter_steps(sendbuf, recvbuf, recvcounts, datatype, op));
+}
+
+Status reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, mpi::Datatype& datatype,
+                            mpi::Op& op, mpi::Comm& comm) {
+  return coll::run_blocking(comm, reduce_scatter_block_steps(sendbuf, recvbuf, recvcount, datatype, op));
+}
+Status ireduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, mpi::Datatype& datatype,
+                             mpi::Op& op, mpi::Comm& comm, MPI_Request* request) {
+  return coll::start(comm, request, reduce_scatter_block_steps(sendbuf, recvbuf, recvcount, datatype, op));
+}
+
+Status scan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
+            mpi::Comm& comm) {
+  return coll::run_blocking(comm, scan_steps(sendbuf, recvbuf, count, datatype, op));
+}
+Status iscan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, mpi::Comm& comm,
+             MPI_Request* request) {
+  return coll::start(comm, request, scan_steps(sendbuf, recvbuf, count, datatype, op));
+}
+
+Status exscan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
+              mpi::Comm& comm) {
+  return coll::run_blocking(comm, exscan_steps(sendbuf, recvbuf, count, datatype, op));
+}
+Status iexscan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
+               mpi::Comm& comm, MPI_Request* request) {
+  return coll::start(comm, request, exscan_steps(sendbuf, recvbuf, count, datatype, op));
+}
+
+}  // namespace heddle::api

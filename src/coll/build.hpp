@@ -1,0 +1,42 @@
+// One builder for each collective: writes the steps of one rank into a schedule.
+//
+// Method:  trees are binomial, over ranks relative to the root; equal reductions on every rank are recursive doubling;
+// equal
+//          blocks from everyone travel by the dissemination pattern while short and round a ring when long; everything
+//          that describes a block for each rank apart is linear. Data passes through other ranks packed.
+//          Which messages are sent follows only from what all ranks know: the size, the root, the bytes of a block.
+//          A reduction combines operands of neighbouring ranks, lower before higher, so that every operation is served
+//          alike, commutative or not, and all ranks that get a result get the same bits.
+// Threads: any; a builder touches its schedule only.
+// Cost:    steps and memory of O(log size) for trees, O(size) for the others.
+#pragma once
+
+#include "coll/schedule.hpp"
+
+namespace heddle::coll {
+
+void build_barrier(Schedule& s);
+void build_bcast(Schedule& s, Buffer data, int root);
+
+// `recv` counts at the root; `send` may be MPI_IN_PLACE there.
+void build_gather(Schedule& s, Buffer send, Buffer recv_each, int root);
+void build_gatherv(Schedule& s, Buffer send, const Blocks& recv, int root);
+// `send` counts at the root; `recv` may be MPI_IN_PLACE there.
+void build_scatter(Schedule& s, Buffer send_each, Buffer recv, int root);
+void build_scatterv(Schedule& s, const Blocks& send, Buffer recv, int root);
+
+// `send` may be MPI_IN_PLACE.
+void build_allgather(Schedule& s, Buffer send, Buffer recv_each);
+void build_allgatherv(Schedule& s, Buffer send, const Blocks& recv);
+void build_alltoall(Schedule& s, const Blocks& send, const Blocks& recv);
+
+// `own` is this rank's operand, and MPI_IN_PLACE has been replaced: it may be the same memory as the result.
+void build_reduce(Schedule& s, Buffer own, void* result, Op& op, int root);
+void build_allreduce(Schedule& s, Buffer own, void* result, Op& op);
+// counts[i] items for rank i, one after the other in `own`.
+void build_reduce_scatter(Schedule& s, const void* own, void* result, IntArray counts, Datatype& type, Op& op);
+void build_reduce_scatter_block(Schedule& s, const void* own, void* result, MPI_Count count, Datatype& type, Op& op);
+void build_scan(Schedule& s, Buffer own, void* result, Op& op);
+void build_exscan(Schedule& s, Buffer own, void* result, Op& op);
+
+}  // namespace heddle::coll

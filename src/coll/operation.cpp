@@ -1,0 +1,85 @@
+#include "coll/operation.hpp"
+
+#include "base/slab.hpp"
+#include "mpi/handle.hpp"
+#include "p2p/request.hpp"
+
+namespace heddle::coll {
+
+namespace {
+
+constinit SharedSlab<Operation, 8> operations;
+
+// The user may free datatypes and the operation while the collective is under way (MPI 4.1, 6.12).
+void retain_arguments(Schedule& schedule) {
+  for (Step& step : schedule) {
+    if (step.from.type != nullptr) mpi::retain(*step.from.type);
+    if (step.to.type != nullptr) mpi::retain(*step.to.type);
+    if (step.kind == StepKind::kReduce) mpi::retain(*step.op);
+  }
+}
+
+void release_arguments(Schedule& schedule) {
+  for (Step& step : schedule) {
+    if (step.from.type != nullptr) mpi::release(*step.from.type);
+    if (step.to.type != nullptr) mpi::release(*step.to.type);
+    if (step.kind == StepKind::kReduce) mpi::release(*step.op);
+  }
+}
+
+void destroy(mpi::Request& request) {
+  auto& operation = static_cast<Operation&>(request);
+  release_arguments(operation.schedule);
+  mpi::release(*operation.comm);
+  operations.give_back(&operation);
+}
+
+const mpi::RequestType kOperationType{"nonblocking collective", nullptr, nullptr, destroy};
+
+// True when the collective is over; the operation belongs to its owner again then.
+bool go_on(Operation& operation) {
+  if (!run(operation.schedule, operation.at, operation.messages)) return false;
+  operation.error = operation.messages.error();
+  p2p::finish(operation);
+  return true;
+}
+
+}  // namespace
+
+Operation::Operation(mpi::Comm& c) noexcept
+    : Request(kOperationType), schedule(c.rank, c.size), messages(c, /*blocking=*/false) {
+  comm = &c;
+  vci = c.vci;
+  c.retain();
+  step = [](p2p::Task& task) { return go_on(static_cast<Operation&>(task)); };
+}
+
+Status check(const mpi::Comm& comm) {
+  if (!comm.is_inter()) [[likely]]
+    return Status::ok();
+  return error(MPI_ERR_COMM,
+               "intercommunicator collectives are not in this version; merge the two groups with "
+               "MPI_Intercomm_merge and use the result");
+}
+
+Status out_of_memory(const mpi::Comm& comm) {
+  return error(MPI_ERR_NO_MEM, "no memory for the temporary data of a collective on %d ranks", comm.size);
+}
+
+Operation* new_operation(mpi::Comm& comm) { return operations.take(comm); }
+
+Status launch(Operation& operation, MPI_Request* request) {
+  mpi::Comm& comm = *operation.comm;
+  const bool runs = !operation.schedule.out_of_memory();
+  if (runs) retain_arguments(operation.schedule);
+  if (!runs) {
+    mpi::release(comm);
+    operations.give_back(&operation);
+    return out_of_memory(comm);
+  }
+  *request = mpi::to_handle(static_cast<mpi::Request*>(&operation));
+  if (!go_on(operation)) p2p::add_task(comm, operation);
+  return Status::ok();
+}
+
+}  // namespace heddle::coll

@@ -1,0 +1,114 @@
+// One collective under way: a schedule, run over point-to-point messages on the communicator's collective channel.
+//
+// Method:  all members start the collectives of a communicator in one order, so a count of them is the tag of the
+//          messages. A blocking collective runs on the caller's stack and waits in each JOIN. A nonblocking one goes as
+//          far as it can at once; the rest is a task that any thread's progress carries on.
+// Threads: any. A task's step runs in one thread at a time and holds no lock, so user operations never run under one.
+// Cost:    blocking: no allocation for short data on few ranks. Nonblocking: one object from a slab.
+#pragma once
+
+#include "base/status.hpp"
+#include "coll/run.hpp"
+#include "mpi/comm.hpp"
+#include "mpi/request.hpp"
+#include "p2p/p2p.hpp"
+
+namespace heddle::coll {
+
+// The tags of the collective channel: below this one they are given in turn, from it on they are those of
+// MPI_Comm_create_group, which only some of the members call (comm/exchange.hpp).
+inline constexpr std::uint32_t kFirstGroupTag = 1u << 30;
+
+// The tag of the next collective of this communicator.
+inline int next_tag(mpi::Comm& comm) noexcept {
+  return static_cast<int>(comm.collective_sequence.fetch_add(1, std::memory_order_relaxed) & (kFirstGroupTag - 1));
+}
+
+// run.hpp's transport over p2p.
+class Messages {
+ public:
+  Messages(mpi::Comm& comm, bool blocking) noexcept : Messages(comm, blocking, next_tag(comm)) {}
+  Messages(mpi::Comm& comm, bool blocking, int tag) noexcept : comm_(comm), tag_(tag), blocking_(blocking) {}
+
+  void* send(Buffer from, int peer) noexcept {
+    mpi::Request* request = nullptr;
+    Status s = p2p::isend(comm_, from.data, from.count, *from.type, peer, tag_, p2p::Mode::kStandard,
+                          mpi::Channel::kCollective, &request);
+    return started(s, request);
+  }
+  void* recv(Buffer to, int peer) noexcept {
+    mpi::Request* request = nullptr;
+    Status s = p2p::irecv(comm_, to.data, to.count, *to.type, peer, tag_, mpi::Channel::kCollective, &request);
+    return started(s, request);
+  }
+  bool finish(void* pending) noexcept {
+    auto* request = static_cast<mpi::Request*>(pending);
+    if (blocking_) {
+      p2p::wait(*request);
+    } else if (!request->is_complete()) {
+      return false;
+    }
+    fail(request->error);
+    p2p::destroy(request);
+    return true;
+  }
+  void fail(int error_class) noexcept {
+    if (error_ == MPI_SUCCESS) error_ = error_class;
+  }
+
+  int error() const noexcept { return error_; }
+
+ private:
+  mpi::Request* started(Status s, mpi::Request* request) noexcept {
+    if (s) return request;
+    fail(s.error_class());
+    return nullptr;
+  }
+
+  mpi::Comm& comm_;
+  int tag_;
+  bool blocking_;
+  int error_ = MPI_SUCCESS;
+};
+
+// A nonblocking collective.
+struct Operation : mpi::Request, p2p::Task {
+  explicit Operation(mpi::Comm& c) noexcept;
+
+  Schedule schedule;
+  Progress at;
+  Messages messages;
+};
+
+Status check(const mpi::Comm& comm);
+// Null when memory ran out.
+Operation* new_operation(mpi::Comm& comm);
+// The schedule is written: begins to run it, or gives the operation back when its memory ran out.
+Status launch(Operation& operation, MPI_Request* request);
+[[gnu::cold]] Status out_of_memory(const mpi::Comm& comm);
+
+// Runs a collective to its end. `build` writes the schedule.
+template <class Build>
+Status run_blocking(mpi::Comm& comm, Build&& build) {
+  HEDDLE_TRY(check(comm));
+  Schedule schedule(comm.rank, comm.size);
+  build(schedule);
+  schedule.join();
+  if (schedule.out_of_memory()) return out_of_memory(comm);
+  Messages messages(comm, true);
+  Progress at;
+  run(schedule, at, messages);
+  return Status::of_class(messages.error());
+}
+
+template <class Build>
+Status start(mpi::Comm& comm, MPI_Request* request, Build&& build) {
+  HEDDLE_TRY(check(comm));
+  Operation* operation = new_operation(comm);
+  if (operation == nullptr) return out_of_memory(comm);
+  build(operation->schedule);
+  operation->schedule.join();
+  return launch(*operation, request);
+}
+
+}  // namespace heddle::coll

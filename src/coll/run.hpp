@@ -1,0 +1,70 @@
+// Carries out a schedule over a transport.
+//
+// Problem: the same steps run in a blocking call, piecemeal from whichever thread makes progress, and in a simulator.
+// Method:  run() goes on until a JOIN finds something unfinished. A transport has
+//            void* send(Buffer, int peer)   starts; the result means something to finish() only; null: already over
+//            void* recv(Buffer, int peer)
+//            bool finish(void* pending)     false: not yet. True: over, and given back
+//            void fail(int error_class)     is told of each failure of a step
+//          A failed step does not end the schedule: the peers count on the messages that are still to come.
+// Threads: one at a time for one schedule.
+#pragma once
+
+#include <utility>
+
+#include "base/status.hpp"
+#include "coll/schedule.hpp"
+#include "mpi/pack.hpp"
+
+namespace heddle::coll {
+
+// How far a schedule has come.
+struct Progress {
+  std::size_t next = 0;    // the step to do
+  std::size_t joined = 0;  // every step before this one is over
+};
+
+template <class Transport>
+void run_copy(const Step& step, Transport& transport) {
+  if (step.from.bytes() > step.to.bytes()) {
+    transport.fail(error(MPI_ERR_TRUNCATE, "this rank's own block has %lld bytes, and the place for it %lld",
+                         static_cast<long long>(step.from.bytes()), static_cast<long long>(step.to.bytes()))
+                       .error_class());
+    return;
+  }
+  if (step.from.bytes() == 0) return;
+  mpi::copy_typed(*step.from.type, step.from.count, step.from.data, *step.to.type, step.to.count, step.to.data);
+}
+
+// True when the schedule is finished; false: call again after progress.
+template <class Transport>
+bool run(Schedule& schedule, Progress& at, Transport& transport) {
+  Step* const steps = schedule.begin();
+  for (; at.next < schedule.length(); ++at.next) {
+    Step& step = steps[at.next];
+    switch (step.kind) {
+      case StepKind::kSend:
+        step.pending = transport.send(step.from, step.peer);
+        break;
+      case StepKind::kRecv:
+        step.pending = transport.recv(step.to, step.peer);
+        break;
+      case StepKind::kCopy:
+        run_copy(step, transport);
+        break;
+      case StepKind::kReduce:
+        mpi::reduce(*step.op, step.from.data, step.to.data, step.to.count, *step.to.type);
+        break;
+      case StepKind::kJoin:
+        for (; at.joined < at.next; ++at.joined) {
+          const Step& earlier = steps[at.joined];
+          if (earlier.kind != StepKind::kSend && earlier.kind != StepKind::kRecv) continue;
+          if (earlier.pending != nullptr && !transport.finish(earlier.pending)) return false;
+        }
+        break;
+    }
+  }
+  return true;
+}
+
+}  // namespace heddle::coll

@@ -1,0 +1,104 @@
+#include "coll/schedule.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace heddle::coll {
+
+namespace {
+constexpr std::size_t kAlignment = 64;
+constexpr MPI_Count kLimit = MPI_Count{1} << 56;  // no machine has this much, and sums of bounds stay in range
+
+std::size_t align(std::size_t n) { return (n + kAlignment - 1) & ~(kAlignment - 1); }
+}  // namespace
+
+Schedule::~Schedule() {
+  if (steps_ != reinterpret_cast<Step*>(inline_steps_)) std::free(steps_);
+  while (blocks_ != nullptr) {
+    Block* next = blocks_->next;
+    std::free(blocks_);
+    blocks_ = next;
+  }
+}
+
+Step* Schedule::add(StepKind kind) noexcept {
+  if (length_ == capacity_) {
+    auto* larger = static_cast<Step*>(std::malloc(2 * capacity_ * sizeof(Step)));
+    if (larger == nullptr) {
+      out_of_memory_ = true;
+      length_ = 0;  // the schedule will not run; let the builder finish in the memory that there is
+    } else {
+      std::memcpy(static_cast<void*>(larger), steps_, length_ * sizeof(Step));
+      if (steps_ != reinterpret_cast<Step*>(inline_steps_)) std::free(steps_);
+      steps_ = larger;
+      capacity_ *= 2;
+    }
+  }
+  Step* step = new (&steps_[length_++]) Step{};
+  step->kind = kind;
+  return step;
+}
+
+void Schedule::send(Buffer from, int peer) noexcept {
+  Step* step = add(StepKind::kSend);
+  step->peer = peer;
+  step->from = from;
+}
+
+void Schedule::recv(Buffer to, int peer) noexcept {
+  Step* step = add(StepKind::kRecv);
+  step->peer = peer;
+  step->to = to;
+}
+
+void Schedule::copy(Buffer from, Buffer to) noexcept {
+  Step* step = add(StepKind::kCopy);
+  step->from = from;
+  step->to = to;
+}
+
+void Schedule::reduce(Op& op, Buffer in, Buffer inout) noexcept {
+  Step* step = add(StepKind::kReduce);
+  step->from = in;
+  step->to = inout;
+  step->op = &op;
+}
+
+void Schedule::join() noexcept {
+  if (length_ != 0 && steps_[length_ - 1].kind != StepKind::kJoin) add(StepKind::kJoin);
+}
+
+void* Schedule::allocate(std::size_t bytes) noexcept {
+  if (bytes <= kInlineScratch - scratch_used_) {
+    void* p = inline_scratch_ + scratch_used_;
+    scratch_used_ += align(bytes);
+    return p;
+  }
+  auto* block = static_cast<Block*>(std::aligned_alloc(kAlignment, kAlignment + align(bytes)));
+  if (block == nullptr) {
+    out_of_memory_ = true;
+    return nullptr;
+  }
+  block->next = blocks_;
+  blocks_ = block;
+  return advance(block, kAlignment);
+}
+
+Buffer Schedule::scratch(MPI_Count count, Datatype& type) noexcept {
+  if (count == 0) return Buffer(nullptr, 0, type);
+  MPI_Count stride;  // from the first item to the last; negative extents run downwards
+  if (__builtin_mul_overflow(count - 1, type.extent, &stride) || stride > kLimit || stride < -kLimit) {
+    out_of_memory_ = true;
+    return Buffer(nullptr, count, type);
+  }
+  const MPI_Count lowest = type.true_lb + (stride < 0 ? stride : 0);
+  const MPI_Count length = type.true_extent + (stride < 0 ? -stride : stride);
+  // The items' address, not their first byte, gets the alignment: that is what displacements count from.
+  const MPI_Count before = -lowest > 0 ? static_cast<MPI_Count>(align(-lowest)) : -static_cast<MPI_Count>(lowest & ~63);
+  return Buffer(advance(allocate(static_cast<std::size_t>(before + lowest + length)), before), count, type);
+}
+
+Buffer Schedule::scratch_bytes(MPI_Count bytes) noexcept { return scratch(bytes, mpi::byte_type()); }
+
+}  // namespace heddle::coll

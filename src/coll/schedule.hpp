@@ -1,0 +1,92 @@
+// What one rank does in one collective: a list of steps, and the memory that they need.
+//
+// Problem: blocking and nonblocking collectives must share their algorithms; the algorithms must be testable without
+// processes. Method:  a builder (build.hpp) writes the steps for a rank, knowing only the rank, the size and the
+// arguments; run.hpp
+//          carries them out over any transport. Steps start in order. A step's effect may be relied upon, and a buffer
+//          that it reads may be written, only after the next JOIN; COPY and REDUCE are over at once.
+//          Messages between two ranks match in the order of the steps.
+// Threads: one at a time.
+// Cost:    no allocation up to kInlineSteps steps and kInlineScratch bytes of temporaries.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "coll/buffer.hpp"
+#include "mpi/op.hpp"
+
+namespace heddle::coll {
+
+using mpi::Op;
+
+enum class StepKind : std::uint8_t { kSend, kRecv, kCopy, kReduce, kJoin };
+
+struct Step {
+  StepKind kind;
+  int peer;     // send, receive
+  Buffer from;  // send, copy, reduce
+  Buffer to;    // receive, copy, reduce: to = from op to
+  union {
+    Op* op;         // reduce
+    void* pending;  // send, receive: the transport's, while the step is under way
+  };
+};
+static_assert(sizeof(Step) == 64, "a cache line");
+static_assert(std::is_trivially_copyable_v<Step>);
+
+class Schedule {
+ public:
+  static constexpr std::size_t kInlineSteps = 12;  // allreduce on 16 ranks
+  static constexpr std::size_t kInlineScratch = 256;
+
+  Schedule(int rank, int size) noexcept : rank_(rank), size_(size) {}
+  ~Schedule();
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
+
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+
+  void send(Buffer from, int peer) noexcept;
+  void recv(Buffer to, int peer) noexcept;
+  void copy(Buffer from, Buffer to) noexcept;
+  // inout = in op inout; `in` comes from lower ranks.
+  void reduce(Op& op, Buffer in, Buffer inout) noexcept;
+  // Waits for every step so far.
+  void join() noexcept;
+
+  // Memory for items of this type, as long as the schedule lives. Aligned as malloc's, also when the type's data begins
+  // before or after its address.
+  Buffer scratch(MPI_Count count, Datatype& type) noexcept;
+  // The same as packed data.
+  Buffer scratch_bytes(MPI_Count bytes) noexcept;
+
+  // A builder does not look whether memory ran out: whoever called it asks here, before the first step is run.
+  bool out_of_memory() const noexcept { return out_of_memory_; }
+
+  Step* begin() noexcept { return steps_; }
+  Step* end() noexcept { return steps_ + length_; }
+  std::size_t length() const noexcept { return length_; }
+
+ private:
+  struct Block {
+    Block* next;
+  };
+
+  Step* add(StepKind kind) noexcept;
+  void* allocate(std::size_t bytes) noexcept;
+
+  int rank_, size_;
+  bool out_of_memory_ = false;
+  std::size_t length_ = 0;
+  std::size_t capacity_ = kInlineSteps;
+  Step* steps_ = reinterpret_cast<Step*>(inline_steps_);
+  std::size_t scratch_used_ = 0;
+  Block* blocks_ = nullptr;
+  alignas(64) std::byte inline_steps_[kInlineSteps * sizeof(Step)];
+  alignas(64) std::byte inline_scratch_[kInlineScratch];
+};
+
+}  // namespace heddle::coll

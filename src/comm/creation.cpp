@@ -1,0 +1,101 @@
+#include "comm/creation.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "mpi/errhandler.hpp"
+#include "mpi/error_text.hpp"
+#include "mpi/process.hpp"
+
+namespace heddle::comm {
+
+Creation::Creation(Comm& parent) : parent_(parent) {}
+
+Creation::~Creation() {
+  if (has_address_) parent_.process->release_address(mine_.address);
+}
+
+void Creation::join() {
+  const Status status = parent_.process->reserve_address(&mine_.address);
+  has_address_ = static_cast<bool>(status);
+  refuse(status);
+}
+
+void Creation::refuse(Status status) {
+  if (status || !refusal_) return;
+  refusal_ = status;
+  mine_.error = status.error_class();
+}
+
+Status Creation::agree() {
+  coll::Schedule schedule(parent_.rank, parent_.size);
+  build_exchange(schedule, records());
+  return run(schedule, Messages(parent_, /*blocking=*/true));
+}
+
+Status Creation::agree(std::span<const int> ranks, int user_tag) {
+  callers_.assign(ranks.begin(), ranks.end());
+  all_.resize(ranks.size());
+  const auto me = static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), parent_.rank) - ranks.begin());
+  all_[me] = mine_;
+  coll::Schedule schedule(static_cast<int>(me), static_cast<int>(ranks.size()));
+  build_exchange(schedule, all_);
+  return run(schedule, Messages(parent_, /*blocking=*/true, callers_, group_tag(user_tag)));
+}
+
+std::span<Proposal> Creation::records() {
+  all_.resize(static_cast<std::size_t>(parent_.size));
+  all_[static_cast<std::size_t>(parent_.rank)] = mine_;
+  return all_;
+}
+
+Status Creation::run(coll::Schedule& schedule, Messages messages) {
+  if (schedule.out_of_memory()) return coll::out_of_memory(parent_);
+  coll::Progress at;
+  coll::run(schedule, at, messages);
+  return verdict(messages.error());
+}
+
+Status Creation::verdict(int transport_error) {
+  if (transport_error != MPI_SUCCESS) return Status::of_class(transport_error);
+  const auto failed = std::find_if(all_.begin(), all_.end(), [](const Proposal& p) { return p.error != MPI_SUCCESS; });
+  if (failed == all_.end()) return Status::ok();
+  const auto caller = static_cast<std::size_t>(failed - all_.begin());
+  const int rank = callers_.empty() ? static_cast<int>(caller) : callers_[caller];
+  if (rank == parent_.rank) return refusal_;
+  const char* name = mpi::error_class_name(failed->error);
+  return error(failed->error, "no communicator was made: rank %d could not take part (%s)", rank,
+               name != nullptr ? name : "an error of the program's own");
+}
+
+Status Creation::make(std::span<const int> parent_ranks, Comm** out) {
+  std::vector<mpi::ProcessId> members;
+  std::vector<mpi::Address> addresses;
+  for (int rank : parent_ranks) {
+    const auto caller = callers_.empty() ? rank : std::find(callers_.begin(), callers_.end(), rank) - callers_.begin();
+    members.push_back(parent_.group->members[static_cast<std::size_t>(rank)]);
+    addresses.push_back(all_[static_cast<std::size_t>(caller)].address);
+  }
+  return make(std::move(members), addresses, out);
+}
+
+Status Creation::make_early(Comm** out) {
+  return make(parent_.group->members, std::vector<mpi::Address>(static_cast<std::size_t>(parent_.size)), out);
+}
+
+void Creation::connect(Comm& made) const noexcept {
+  for (std::size_t rank = 0; rank < all_.size(); ++rank) made.peers[rank].address = all_[rank].address;
+}
+
+Status Creation::make(std::vector<mpi::ProcessId> members, std::span<const mpi::Address> addresses, Comm** out) {
+  mpi::Group* group = mpi::take_group(std::move(members), parent_.group->self);
+  has_address_ = false;  // it is the communicator's now
+  *out = parent_.process->new_comm(group, mine_.address, addresses.data());
+  if (*out == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a communicator of %zu members", addresses.size());
+  mpi::Errhandler* handler = mpi::get_errhandler(parent_);
+  mpi::set_errhandler(**out, *handler);
+  mpi::release(*handler);
+  return Status::ok();
+}
+
+}  // namespace heddle::comm

@@ -1,0 +1,116 @@
+// What a communicator tells about itself.
+#include <algorithm>
+#include <cstring>
+
+#include "comm/api_comm.hpp"
+#include "mpi/handle.hpp"
+
+namespace heddle::api {
+namespace {
+
+Status store(Group* group, MPI_Group* out) {
+  if (group == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a group");
+  *out = mpi::to_handle(group);
+  return Status::ok();
+}
+
+// A group of its own for the user, so that a handle is stale once it was freed, whatever the communicator's does.
+Status copy(const Group& group, MPI_Group* out) { return store(mpi::take_group(group.members, group.self), out); }
+
+Status check_inter(const Comm& comm) {
+  return comm.is_inter()
+             ? Status::ok()
+             : error(MPI_ERR_COMM, "an intracommunicator has no remote group; ask MPI_Comm_test_inter first");
+}
+
+// The relation of the groups, with MPI_CONGRUENT for identical ones: the communicators are two.
+int relation(const Group& a, const Group& b) {
+  const int result = mpi::compare(a, b);
+  return result == MPI_IDENT ? MPI_CONGRUENT : result;
+}
+
+}  // namespace
+
+Status comm_size(Comm& comm, int* size) {
+  *size = comm.size;
+  return Status::ok();
+}
+
+Status comm_rank(Comm& comm, int* rank) {
+  *rank = comm.rank;
+  return Status::ok();
+}
+
+Status comm_compare(Comm& comm1, Comm& comm2, int* result) {
+  if (&comm1 == &comm2) {
+    *result = MPI_IDENT;
+  } else if (comm1.is_inter() != comm2.is_inter()) {
+    *result = MPI_UNEQUAL;
+  } else {
+    *result = relation(*comm1.group, *comm2.group);
+    // The constants grow from MPI_IDENT to MPI_UNEQUAL: the worse of the two.
+    if (comm1.is_inter()) *result = std::max(*result, relation(*comm1.remote_group, *comm2.remote_group));
+  }
+  return Status::ok();
+}
+
+Status comm_group(Comm& comm, MPI_Group* group) { return copy(*comm.group, group); }
+
+Status comm_test_inter(Comm& comm, int* flag) {
+  *flag = comm.is_inter();
+  return Status::ok();
+}
+
+Status comm_remote_size(Comm& comm, int* size) {
+  HEDDLE_TRY(check_inter(comm));
+  *size = comm.remote_group->size();
+  return Status::ok();
+}
+
+Status comm_remote_group(Comm& comm, MPI_Group* group) {
+  HEDDLE_TRY(check_inter(comm));
+  return copy(*comm.remote_group, group);
+}
+
+Status comm_get_parent(MPI_Comm* parent) {
+  *parent = MPI_COMM_NULL;  // no process of Heddle is spawned
+  return Status::ok();
+}
+
+Status topo_test(Comm&, int* status) {
+  *status = MPI_UNDEFINED;
+  return Status::ok();
+}
+
+Status comm_set_name(Comm& comm, const char* comm_name) {
+  std::lock_guard lock(comm.mutex);
+  comm.name.assign(comm_name, strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1));
+  return Status::ok();
+}
+
+Status comm_get_name(Comm& comm, char* comm_name, int* resultlen) {
+  std::lock_guard lock(comm.mutex);
+  std::memcpy(comm_name, comm.name.c_str(), comm.name.size() + 1);
+  *resultlen = static_cast<int>(comm.name.size());
+  return Status::ok();
+}
+
+Status comm_set_info(Comm& comm, Info* info) {
+  if (info == nullptr) return Status::ok();
+  const std::vector<Info::Pair> hints = info->copy();
+  std::lock_guard lock(comm.mutex);
+  if (comm.info == nullptr) comm.info = mpi::take_info();
+  if (comm.info == nullptr) return error(MPI_ERR_NO_MEM, "no memory for an info object");
+  for (const auto& [key, value] : hints) comm.info->set(key, value);
+  return Status::ok();
+}
+
+Status comm_get_info(Comm& comm, MPI_Info* info_used) {
+  std::lock_guard lock(comm.mutex);
+  Info* copy = mpi::take_info(comm.info != nullptr ? comm.info->copy() : std::vector<Info::Pair>());
+  if (copy == nullptr) return error(MPI_ERR_NO_MEM, "no memory for an info object");
+  *info_used = mpi::to_handle(copy);
+  return Status::ok();
+}
+
+}  // namespace heddle::api

@@ -1,0 +1,82 @@
+// The matching of one VCI: an engine chosen at run time.
+//
+// Method:  both engines are members and one byte says which is in use; an operation is a predicted branch and then the
+//          engine, inlined. `use` moves everything queued to another engine, in order, at any time.
+// Threads: the holder of the VCI's lock.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "match/hash.hpp"
+#include "match/list.hpp"
+
+namespace heddle::match {
+
+enum class EngineKind : unsigned char { kList, kHash };
+
+inline constexpr EngineKind kDefaultEngine = EngineKind::kList;  // docs/decisions/match-default.md
+
+// "list" or "hash": the values of the control variable and of the info key heddle_matching.
+constexpr std::optional<EngineKind> engine_named(std::string_view name) noexcept {
+  if (name == "list") return EngineKind::kList;
+  if (name == "hash") return EngineKind::kHash;
+  return std::nullopt;
+}
+constexpr const char* name_of(EngineKind kind) noexcept { return kind == EngineKind::kHash ? "hash" : "list"; }
+
+class Matcher {
+ public:
+  explicit Matcher(EngineKind kind = kDefaultEngine) noexcept : kind_(kind) {}
+
+  EngineKind engine() const noexcept { return kind_; }
+
+  // Goes on with another engine. Receives and messages keep their order; each engine keeps its own statistics.
+  [[gnu::cold]] void use(EngineKind kind) noexcept {
+    if (kind == kind_) return;
+    kind == EngineKind::kHash ? migrate(list_, hash_) : migrate(hash_, list_);
+    kind_ = kind;
+  }
+
+  MessageNode* post(ReceiveNode& receive) noexcept { return in_hash() ? hash_.post(receive) : list_.post(receive); }
+  ReceiveNode* arrive(const Key& message_key) noexcept {
+    return in_hash() ? hash_.arrive(message_key) : list_.arrive(message_key);
+  }
+  void add_unexpected(MessageNode& message) noexcept {
+    in_hash() ? hash_.add_unexpected(message) : list_.add_unexpected(message);
+  }
+  void add_posted(ReceiveNode& receive) noexcept { in_hash() ? hash_.add_posted(receive) : list_.add_posted(receive); }
+  bool cancel(ReceiveNode& receive) noexcept { return in_hash() ? hash_.cancel(receive) : list_.cancel(receive); }
+  MessageNode* probe(const Key& receive_key) const noexcept {
+    return in_hash() ? hash_.probe(receive_key) : list_.probe(receive_key);
+  }
+  MessageNode* extract(const Key& receive_key) noexcept {
+    return in_hash() ? hash_.extract(receive_key) : list_.extract(receive_key);
+  }
+  void remove(MessageNode& message) noexcept { in_hash() ? hash_.remove(message) : list_.remove(message); }
+  template <class OnReceive, class OnMessage>
+  void purge(std::uint32_t context, OnReceive&& on_receive, OnMessage&& on_message) noexcept {
+    in_hash() ? hash_.purge(context, on_receive, on_message) : list_.purge(context, on_receive, on_message);
+  }
+  template <class OnReceive, class OnMessage>
+  void drain_in_order(OnReceive&& on_receive, OnMessage&& on_message) noexcept {
+    in_hash() ? hash_.drain_in_order(on_receive, on_message) : list_.drain_in_order(on_receive, on_message);
+  }
+  const Stats& stats() const noexcept { return in_hash() ? hash_.stats() : list_.stats(); }
+
+ private:
+  bool in_hash() const noexcept { return kind_ == EngineKind::kHash; }
+
+  template <class From, class To>
+  static void migrate(From& from, To& to) noexcept {
+    from.drain_in_order([&](ReceiveNode& receive) { to.add_posted(receive); },
+                        [&](MessageNode& message) { to.add_unexpected(message); });
+  }
+
+  EngineKind kind_;
+  ListEngine list_;
+  HashEngine hash_;
+};
+static_assert(Engine<Matcher>);
+
+}  // namespace heddle::match

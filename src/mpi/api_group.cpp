@@ -1,0 +1,117 @@
+#include "mpi/api_group.hpp"
+
+#include "mpi/handle.hpp"
+
+namespace heddle::api {
+namespace {
+
+using mpi::ProcessId;
+using mpi::RankIndex;
+
+// MPI_GROUP_EMPTY does not know which process this is; another operand does.
+ProcessId self_of(const Group& a, const Group& b) { return a.self != mpi::kNoProcess ? a.self : b.self; }
+
+Status store(Status status, Group* group, MPI_Group* out) {
+  HEDDLE_TRY(status);
+  *out = mpi::to_handle(group);
+  return Status::ok();
+}
+
+Status store(std::vector<ProcessId> members, ProcessId self, MPI_Group* out) {
+  Group* group = mpi::take_group(std::move(members), self);
+  return store(group != nullptr ? Status::ok() : error(MPI_ERR_NO_MEM, "no memory for a group"), group, out);
+}
+
+// The members of `group` that are, or are not, in `other`.
+std::vector<ProcessId> select(const Group& group, const Group& other, bool wanted) {
+  RankIndex index(other);
+  std::vector<ProcessId> members;
+  for (ProcessId id : group.members) {
+    if (index.contains(id) == wanted) members.push_back(id);
+  }
+  return members;
+}
+
+std::span<const int> as_span(MPI_Count n, const int ranks[]) { return {ranks, static_cast<std::size_t>(n)}; }
+
+}  // namespace
+
+Status group_size(Group& group, int* size) {
+  *size = group.size();
+  return Status::ok();
+}
+
+Status group_rank(Group& group, int* rank) {
+  *rank = group.rank >= 0 ? group.rank : MPI_UNDEFINED;
+  return Status::ok();
+}
+
+Status group_translate_ranks(Group& group1, MPI_Count n, const int ranks1[], Group& group2, int ranks2[]) {
+  RankIndex index(group2);
+  for (MPI_Count i = 0; i < n; ++i) {
+    const int rank = ranks1[i];
+    if (rank == MPI_PROC_NULL) {
+      ranks2[i] = MPI_PROC_NULL;
+      continue;
+    }
+    if (rank < 0 || rank >= group1.size()) {
+      return error(MPI_ERR_RANK, "ranks1[%lld] is %d, but group1 has %d members", static_cast<long long>(i), rank,
+                   group1.size());
+    }
+    const int found = index.rank_of(group1.members[static_cast<std::size_t>(rank)]);
+    ranks2[i] = found >= 0 ? found : MPI_UNDEFINED;
+  }
+  return Status::ok();
+}
+
+Status group_compare(Group& group1, Group& group2, int* result) {
+  *result = mpi::compare(group1, group2);
+  return Status::ok();
+}
+
+Status group_union(Group& group1, Group& group2, MPI_Group* newgroup) {
+  std::vector<ProcessId> members = group1.members;
+  std::vector<ProcessId> added = select(group2, group1, false);
+  members.insert(members.end(), added.begin(), added.end());
+  return store(std::move(members), self_of(group1, group2), newgroup);
+}
+
+Status group_intersection(Group& group1, Group& group2, MPI_Group* newgroup) {
+  return store(select(group1, group2, true), self_of(group1, group2), newgroup);
+}
+
+Status group_difference(Group& group1, Group& group2, MPI_Group* newgroup) {
+  return store(select(group1, group2, false), self_of(group1, group2), newgroup);
+}
+
+Status group_incl(Group& group, MPI_Count n, const int ranks[], MPI_Group* newgroup) {
+  Group* made = nullptr;
+  Status status = mpi::include_ranks(group, as_span(n, ranks), &made);
+  return store(status, made, newgroup);
+}
+
+Status group_excl(Group& group, MPI_Count n, const int ranks[], MPI_Group* newgroup) {
+  Group* made = nullptr;
+  Status status = mpi::exclude_ranks(group, as_span(n, ranks), &made);
+  return store(status, made, newgroup);
+}
+
+Status group_range_incl(Group& group, MPI_Count n, const int ranges[][3], MPI_Group* newgroup) {
+  std::vector<int> ranks;
+  HEDDLE_TRY(mpi::expand_ranges(group, n, ranges, &ranks));
+  return group_incl(group, static_cast<MPI_Count>(ranks.size()), ranks.data(), newgroup);
+}
+
+Status group_range_excl(Group& group, MPI_Count n, const int ranges[][3], MPI_Group* newgroup) {
+  std::vector<int> ranks;
+  HEDDLE_TRY(mpi::expand_ranges(group, n, ranges, &ranks));
+  return group_excl(group, static_cast<MPI_Count>(ranks.size()), ranks.data(), newgroup);
+}
+
+Status group_free(MPI_Group* group) {
+  mpi::release(*mpi::from_handle(*group));
+  *group = MPI_GROUP_NULL;
+  return Status::ok();
+}
+
+}  // namespace heddle::api

@@ -1,0 +1,80 @@
+// A communicator: a group, and where each member listens for it.
+//
+// Problem: a message must find its communicator at the receiver without a search, and two processes must be able to
+//          make a communicator without agreeing with all others on a number.
+// Method:  each process gives the communicator an index of its own (context.hpp) and a VCI of its own; creation tells
+//          each member the others' pairs. A sender therefore writes the *receiver's* context into the header and
+//          uses the receiver's VCI. One index is two contexts: user traffic and collective traffic, so a user's
+//          wildcard never sees the library's own messages.
+// Threads: everything but `lanes`, attributes, name and error handler is immutable after creation.
+//          `lanes` fills in on first use, by whichever thread comes first.
+// Cost:    16 bytes a member.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "mpi.h"
+#include "mpi/group.hpp"
+#include "mpi/object.hpp"
+
+namespace heddle::vci {
+class Vci;
+class Lane;
+}  // namespace heddle::vci
+
+namespace heddle::mpi {
+
+class Process;
+struct Errhandler;
+struct Info;
+struct Attributes;
+
+enum class Channel : std::uint32_t { kUser = 0, kCollective = 1 };
+
+// Where one process listens for one communicator.
+struct Address {
+  std::uint32_t context = 0;  // of the user channel; the collective channel is the next number
+  std::uint32_t vci = 0;
+};
+
+struct Peer {
+  Address address;
+  std::atomic<vci::Lane*> lane{nullptr};
+};
+
+struct Comm : Object {
+  Comm(Process& p, Group& g) noexcept : Object(Kind::kComm), process(&p), group(&g), rank(g.rank), size(g.size()) {}
+  ~Comm();
+
+  Process* process;
+  Group* group;                   // a reference is held
+  Group* remote_group = nullptr;  // intercommunicators: the group that ranks of sends and receives refer to
+  int rank;
+  int size;
+  Address address;  // this process's own
+  vci::Vci* vci = nullptr;
+  std::unique_ptr<Peer[]> peers;  // by rank
+
+  std::atomic<std::uint32_t> collective_sequence{0};  // numbers the collectives, gives each its tag
+  std::uintptr_t abi_value = 0;                       // the ABI's constant for MPI_COMM_WORLD and MPI_COMM_SELF
+
+  std::mutex mutex;  // guards what follows
+  Errhandler* errhandler = nullptr;
+  Info* info = nullptr;
+  Attributes* attributes = nullptr;
+  std::string name;
+
+  bool is_inter() const noexcept { return remote_group != nullptr; }
+  int peer_count() const noexcept { return is_inter() ? remote_group->size() : size; }
+};
+
+// A communicator without address and peers; Process::new_comm fills them in. Null when memory ran out.
+Comm* take_comm(Process& process, Group& group) noexcept;
+// Lets a reference go; the last one destroys the communicator.
+void release(Comm& comm) noexcept;
+
+}  // namespace heddle::mpi

@@ -1,0 +1,36 @@
+// Which contexts of this process are taken.
+//
+// Problem: a context names a communicator on the wire; it must be found free at once, never leak, and a late message
+//          for a freed communicator must not match in the next one that gets the same index.
+// Method:  an index from a free list and a generation that changes each time the index is given out again:
+//          context = generation 8 | index 23 | channel 1.
+// Threads: any; one mutex, off the message path.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace heddle::mpi {
+
+class ContextTable {
+ public:
+  static constexpr std::uint32_t kWorld = 0;  // user channel of MPI_COMM_WORLD, in every process
+  static constexpr std::uint32_t kSelf = 2;   // user channel of MPI_COMM_SELF
+
+  // The user channel's context; the collective channel is the next number. 0 when all are taken (it is
+  // MPI_COMM_WORLD's).
+  std::uint32_t reserve();
+  void release(std::uint32_t context);
+  std::uint32_t in_use() const;
+
+ private:
+  static constexpr std::uint32_t kIndexBits = 23;
+  static constexpr std::uint32_t kIndexLimit = 1u << kIndexBits;
+
+  mutable std::mutex mutex_;
+  std::vector<std::uint8_t> generation_ = {0, 0};  // by index; 0 and 1 are the predefined communicators
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace heddle::mpi

@@ -1,0 +1,52 @@
+// What every object behind an MPI handle begins with.
+//
+// Problem: a handle may be null, freed, of another kind, or predefined; each must give the standard's error class, and
+//          finding the object must cost a few instructions.
+// Method:  a handle of the ABI is a pointer. Values below kPredefinedLimit are the ABI's predefined constants; all
+//          others are addresses of objects. The first word of an object says its kind, and objects live in memory
+//          that is never given back or reused for another kind (base/slab.hpp), so a stale handle reads a dead kind
+//          instead of garbage.
+// Threads: any thread may check a handle. The count of references is atomic; an object goes when the last one does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace heddle::mpi {
+
+enum class Kind : std::uint32_t {
+  kDead = 0xDEADDEAD,
+  kComm = 0x48440001,
+  kGroup,
+  kDatatype,
+  kOp,
+  kRequest,
+  kInfo,
+  kErrhandler,
+  kMessage,
+  kWin,
+  kFile,
+  kSession,
+};
+
+inline constexpr std::uintptr_t kPredefinedLimit = 4096;  // the ABI keeps the zero page for itself
+
+struct Object {
+  constexpr explicit Object(Kind k) noexcept : kind(k) {}
+  ~Object() { mark_dead(); }
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  Kind kind;                                 // kDead once freed
+  std::atomic<std::uint32_t> references{1};  // the user's handle is one
+  std::int32_t fortran_index = 0;  // MPI_*_toint: given when first asked for; a predefined object's ABI constant
+
+  // From here on the user's handle is stale. Volatile: to a compiler, a store into an object that ends is a dead store.
+  void mark_dead() noexcept { *const_cast<volatile Kind*>(&kind) = Kind::kDead; }
+
+  void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
+  // True when the caller held the last reference and has to destroy the object.
+  bool release() noexcept { return references.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+};
+
+}  // namespace heddle::mpi

@@ -1,0 +1,264 @@
+#include "mpi/pack.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace heddle::mpi {
+namespace {
+
+// The two directions between memory and stream. `fixed` compiles to plain loads and stores.
+struct Packing {
+  using Stream = std::byte*;
+  template <std::size_t kBytes>
+  static void fixed(std::byte* memory, Stream stream) noexcept {
+    std::memcpy(stream, memory, kBytes);
+  }
+  static void run(std::byte* memory, Stream stream, std::size_t n) noexcept { std::memcpy(stream, memory, n); }
+};
+struct Unpacking {
+  using Stream = const std::byte*;
+  template <std::size_t kBytes>
+  static void fixed(std::byte* memory, Stream stream) noexcept {
+    std::memcpy(memory, stream, kBytes);
+  }
+  static void run(std::byte* memory, Stream stream, std::size_t n) noexcept { std::memcpy(memory, stream, n); }
+};
+
+// Copies n > 0 bytes. A call of memcpy costs more than a short block, so those are two copies that may overlap.
+template <class D>
+inline void copy(std::byte* memory, typename D::Stream stream, std::size_t n) noexcept {
+  if (n > 64) return D::run(memory, stream, n);
+  const auto twice = [&]<std::size_t kBytes>(std::integral_constant<std::size_t, kBytes>) {
+    D::template fixed<kBytes>(memory, stream);
+    D::template fixed<kBytes>(memory + (n - kBytes), stream + (n - kBytes));
+  };
+  if (n > 32) return twice(std::integral_constant<std::size_t, 32>());
+  if (n >= 16) return twice(std::integral_constant<std::size_t, 16>());
+  if (n >= 8) return twice(std::integral_constant<std::size_t, 8>());
+  if (n >= 4) return twice(std::integral_constant<std::size_t, 4>());
+  D::template fixed<1>(memory, stream);
+  if (n >= 2) twice(std::integral_constant<std::size_t, 2>());
+}
+
+// `count` blocks of kBytes, `stride` apart in memory and `step` apart in the stream.
+template <class D, std::size_t kBytes>
+void copy_strided(std::uintptr_t base, MPI_Count stride, MPI_Count count, typename D::Stream stream,
+                  MPI_Count step) noexcept {
+  if (step == static_cast<MPI_Count>(kBytes)) {
+    for (MPI_Count i = 0; i < count; ++i, stream += kBytes)
+      D::template fixed<kBytes>(address_at(base, i * stride), stream);
+  } else {
+    for (MPI_Count i = 0; i < count; ++i) D::template fixed<kBytes>(address_at(base, i * stride), stream + i * step);
+  }
+}
+
+template <class D>
+void copy_strided(std::uintptr_t base, MPI_Count stride, MPI_Count count, std::size_t bytes, typename D::Stream stream,
+                  MPI_Count step) noexcept {
+  switch (bytes) {
+    case 1:
+      return copy_strided<D, 1>(base, stride, count, stream, step);
+    case 2:
+      return copy_strided<D, 2>(base, stride, count, stream, step);
+    case 4:
+      return copy_strided<D, 4>(base, stride, count, stream, step);
+    case 8:
+      return copy_strided<D, 8>(base, stride, count, stream, step);
+    case 12:
+      return copy_strided<D, 12>(base, stride, count, stream, step);
+    case 16:
+      return copy_strided<D, 16>(base, stride, count, stream, step);
+    case 24:
+      return copy_strided<D, 24>(base, stride, count, stream, step);
+    case 32:
+      return copy_strided<D, 32>(base, stride, count, stream, step);
+    case 64:
+      return copy_strided<D, 64>(base, stride, count, stream, step);
+    default:
+      for (MPI_Count i = 0; i < count; ++i) copy<D>(address_at(base, i * stride), stream + i * step, bytes);
+  }
+}
+
+template <class D>
+void copy_blocks(std::uintptr_t base, const Block* b, MPI_Count count, typename D::Stream stream) noexcept {
+  for (const Block* end = b + count; b != end; ++b) {
+    const auto n = static_cast<std::size_t>(b[1].start - b[0].start);
+    copy<D>(address_at(base, b->offset), stream, n);
+    stream += n;
+  }
+}
+
+// The same few blocks again and again: an array of structs. Block by block, in chunks of items that stay in the
+// first-level cache meanwhile: for { int; double } 1.1 ns an item, against 7.8 item by item.
+constexpr MPI_Count kFewBlocks = 16;
+constexpr MPI_Count kItems = 128;
+
+template <class D>
+void copy_items(std::uintptr_t base, MPI_Count stride, MPI_Count count, const Node& item,
+                typename D::Stream stream) noexcept {
+  while (count > 0) {
+    const MPI_Count n = std::min(count, kItems);
+    for (const Block *b = item.blocks, *end = b + item.count; b != end; ++b) {
+      copy_strided<D>(base + static_cast<std::uintptr_t>(b->offset), stride, n,
+                      static_cast<std::size_t>(b[1].start - b[0].start), stream + b->start, item.size);
+    }
+    base += static_cast<std::uintptr_t>(n * stride);
+    stream += n * item.size;
+    count -= n;
+  }
+}
+
+// All of a node.
+template <class D>
+void walk(const Node& node, std::uintptr_t base, typename D::Stream stream) noexcept {
+  switch (node.kind) {
+    case Node::kBlock:
+      return copy<D>(address_at(base, 0), stream, static_cast<std::size_t>(node.size));
+    case Node::kStrided:
+      return copy_strided<D>(base, node.stride, node.count, static_cast<std::size_t>(node.bytes), stream, node.bytes);
+    case Node::kBlocks:
+      return copy_blocks<D>(base, node.blocks, node.count, stream);
+    case Node::kRepeat:
+      if (node.child->kind == Node::kBlocks && node.child->count <= kFewBlocks) {
+        return copy_items<D>(base, node.stride, node.count, *node.child, stream);
+      }
+      for (MPI_Count i = 0; i < node.count; ++i) {
+        walk<D>(*node.child, base + static_cast<std::uintptr_t>(i * node.stride), stream);
+        stream += node.child->size;
+      }
+      return;
+    case Node::kSequence:
+      for (MPI_Count i = 0; i < node.count; ++i) {
+        const Part& p = node.parts[i];
+        walk<D>(p.node, base + static_cast<std::uintptr_t>(p.offset), stream + p.start);
+      }
+      return;
+  }
+}
+
+// The entry of an array in order of `start` that holds byte `position`.
+template <class Entry>
+MPI_Count find(const Entry* entries, MPI_Count count, MPI_Count position) noexcept {
+  const Entry* after =
+      std::upper_bound(entries, entries + count, position, [](MPI_Count p, const Entry& e) { return p < e.start; });
+  return after - entries - 1;
+}
+
+// Bytes [from, to) of a node; the stream begins with byte `from`. REQUIRES: from < to <= node.size.
+template <class D>
+void walk(const Node& node, std::uintptr_t base, MPI_Count from, MPI_Count to, typename D::Stream stream) noexcept {
+  if (from == 0 && to == node.size) return walk<D>(node, base, stream);
+  switch (node.kind) {
+    case Node::kBlock:
+      return copy<D>(address_at(base, from), stream, static_cast<std::size_t>(to - from));
+
+    case Node::kStrided: {
+      MPI_Count i = from / node.bytes;
+      if (const MPI_Count inside = from % node.bytes; inside != 0) {
+        const MPI_Count n = std::min(node.bytes - inside, to - from);
+        copy<D>(address_at(base, i * node.stride + inside), stream, static_cast<std::size_t>(n));
+        stream += n;
+        from += n;
+        ++i;
+      }
+      const MPI_Count whole = (to - from) / node.bytes;
+      copy_strided<D>(base + static_cast<std::uintptr_t>(i * node.stride), node.stride, whole,
+                      static_cast<std::size_t>(node.bytes), stream, node.bytes);
+      stream += whole * node.bytes;
+      const MPI_Count rest = (to - from) - whole * node.bytes;
+      if (rest != 0) {
+        copy<D>(address_at(base, (i + whole) * node.stride), stream, static_cast<std::size_t>(rest));
+      }
+      return;
+    }
+
+    case Node::kBlocks: {
+      const Block* b = node.blocks + find(node.blocks, node.count, from);
+      for (; from < to; ++b) {
+        const MPI_Count n = std::min(b[1].start, to) - from;
+        copy<D>(address_at(base, b->offset + (from - b->start)), stream, static_cast<std::size_t>(n));
+        stream += n;
+        from += n;
+      }
+      return;
+    }
+
+    case Node::kRepeat: {
+      const Node& child = *node.child;
+      MPI_Count i = from / child.size;
+      if (const MPI_Count inside = from % child.size; inside != 0) {
+        const MPI_Count n = std::min(child.size - inside, to - from);
+        walk<D>(child, base + static_cast<std::uintptr_t>(i * node.stride), inside, inside + n, stream);
+        stream += n;
+        from += n;
+        ++i;
+      }
+      Node whole = node;
+      whole.count = (to - from) / child.size;
+      walk<D>(whole, base + static_cast<std::uintptr_t>(i * node.stride), stream);
+      stream += whole.count * child.size;
+      const MPI_Count rest = (to - from) - whole.count * child.size;
+      if (rest != 0) {
+        walk<D>(child, base + static_cast<std::uintptr_t>((i + whole.count) * node.stride), 0, rest, stream);
+      }
+      return;
+    }
+
+    case Node::kSequence: {
+      const Part* p = node.parts + find(node.parts, node.count, from);
+      for (; from < to; ++p) {
+        const MPI_Count n = std::min(p->start + p->node.size, to) - from;
+        const MPI_Count inside = from - p->start;
+        walk<D>(p->node, base + static_cast<std::uintptr_t>(p->offset), inside, inside + n, stream);
+        stream += n;
+        from += n;
+      }
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void PackCursor::init_derived(const Datatype& type, MPI_Count count) noexcept {
+  // A receive may offer more room than there are addresses; no message fills it.
+  if (type.size != 0) count = std::min(count, std::numeric_limits<MPI_Count>::max() / type.size);
+  total_ = static_cast<std::size_t>(count * type.size);
+  if (total_ == 0) {
+    root_ = Node();
+    return;
+  }
+  const Layout all = repeat(count, type.extent, type.layout, &type.layout.node);
+  root_ = all.node;
+  base_ += static_cast<std::uintptr_t>(all.offset);
+}
+
+void PackCursor::pack_derived(std::byte* out, std::size_t n) noexcept {
+  const auto from = static_cast<MPI_Count>(position_);
+  walk<Packing>(root_, base_, from, from + static_cast<MPI_Count>(n), out);
+}
+
+void PackCursor::unpack_derived(const std::byte* in, std::size_t n) noexcept {
+  const auto from = static_cast<MPI_Count>(position_);
+  walk<Unpacking>(root_, base_, from, from + static_cast<MPI_Count>(n), in);
+}
+
+std::size_t copy_typed(const Datatype& from_type, MPI_Count from_count, const void* from, const Datatype& to_type,
+                       MPI_Count to_count, void* to) noexcept {
+  PackCursor in, out;
+  in.init(from_type, from_count, from);
+  out.init(to_type, to_count, to);
+  const std::size_t total = std::min(in.total(), out.total());
+  if (out.contiguous()) return in.pack(out.data(), total);
+  if (in.contiguous()) return out.unpack(in.data(), total);
+  // Neither is in one piece: by way of a buffer that stays in the first-level cache.
+  std::byte buffer[8192];
+  for (std::size_t done = 0; done < total;) {
+    const std::size_t n = in.pack(buffer, std::min(sizeof buffer, total - done));
+    out.unpack(buffer, n);
+    done += n;
+  }
+  return total;
+}
+
+}  // namespace heddle::mpi

@@ -1,0 +1,170 @@
+#include "mpi/process.hpp"
+
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <string_view>
+
+#include "boot/boot.hpp"
+#include "vci/domain.hpp"
+#include "wire/shm.hpp"
+
+namespace heddle::mpi {
+
+constinit std::atomic<Process*> the_process{nullptr};
+
+namespace {
+
+// A control variable that is a number; an error that names it when it is no number or out of range.
+Status read_number(const char* name, std::uint32_t low, std::uint32_t high, std::uint32_t* value) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return Status::ok();
+  const std::string_view view(text);
+  std::uint32_t number = 0;
+  const auto [end, failed] = std::from_chars(view.data(), view.data() + view.size(), number);
+  if (failed != std::errc() || end != view.data() + view.size() || number < low || number > high) {
+    return error(MPI_ERR_OTHER, "%s='%.40s' is not a number from %u to %u; correct or unset it", name, text, low, high);
+  }
+  *value = number;
+  return Status::ok();
+}
+
+Status read_options(vci::DomainOptions* options) {
+  HEDDLE_TRY(read_number("HEDDLE_VCIS", 1, wire::kMaxVcis, &options->vcis));
+  if (const char* name = std::getenv("HEDDLE_MATCHING")) {
+    const auto engine = match::engine_named(name);
+    if (!engine) {
+      return error(MPI_ERR_OTHER, "HEDDLE_MATCHING='%.40s' names no matching engine; say list or hash", name);
+    }
+    options->engine = *engine;
+  }
+  return Status::ok();
+}
+
+// The node's shared memory: the first rank of the node makes it and tells the others where it is.
+Status open_shm(boot::Boot& boot, bool threaded, std::unique_ptr<wire::Wire>* out) {
+  const auto ranks = static_cast<std::uint32_t>(boot.local_size());
+  std::shared_ptr<wire::Segment> segment;
+  if (boot.local_size() == boot.size() && boot.size() == 1) {
+    HEDDLE_TRY(wire::Segment::create(1, &segment));
+  } else {
+    const std::string key = "heddle-shm-" + std::to_string(boot.local_ranks().front());
+    Status made;
+    if (boot.local_rank() == 0) {
+      made = wire::Segment::create(ranks, &segment);
+      // The others wait for the key: they are told of a failure through it.
+      HEDDLE_TRY(boot.put(key, made ? segment->card() : "failed"));
+    }
+    HEDDLE_TRY(boot.fence());
+    HEDDLE_TRY(made);
+    std::string card;
+    HEDDLE_TRY(boot.get(key, card));
+    if (card == "failed") return error(MPI_ERR_NO_MEM, "the first rank of this node could not make the shared memory");
+    if (boot.local_rank() != 0) HEDDLE_TRY(wire::Segment::attach(card, ranks, &segment));
+    // Until everyone has it open, its maker may not leave.
+    HEDDLE_TRY(boot.fence());
+  }
+  std::vector<wire::ProcessId> ids(boot.local_ranks().begin(), boot.local_ranks().end());
+  *out = std::make_unique<wire::ShmWire>(std::move(segment), static_cast<std::uint32_t>(boot.local_rank()),
+                                         std::move(ids), threaded);
+  return Status::ok();
+}
+
+[[noreturn]] void abort_job(void* context, const char* sentence) {
+  auto& boot = *static_cast<boot::Boot*>(context);
+  boot.abort(1, "heddle: rank " + std::to_string(boot.rank()) + ": " + sentence);
+  std::abort();  // gcc does not see that a virtual function never returns
+}
+
+}  // namespace
+
+Process::Process() = default;
+Process::~Process() = default;
+
+Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
+  boot_ = std::move(boot);
+  threads_ = threads;
+  vci::DomainOptions options;
+  options.self = static_cast<wire::ProcessId>(boot_->rank());
+  options.threaded = threads == MPI_THREAD_MULTIPLE;
+  options.cores = static_cast<std::uint32_t>(boot_->node_cores());
+  options.local_ranks = static_cast<std::uint32_t>(boot_->local_size());
+  options.fatal = abort_job;
+  options.fatal_context = boot_.get();
+  HEDDLE_TRY(read_options(&options));
+  if (boot_->local_size() != boot_->size()) {
+    return error(MPI_ERR_OTHER,
+                 "the job has %d ranks, but only %d of them on this node; this version of Heddle runs on one node",
+                 boot_->size(), boot_->local_size());
+  }
+  register_heavy_fence();
+  std::vector<std::unique_ptr<wire::Wire>> wires(1);
+  HEDDLE_TRY(open_shm(*boot_, options.threaded, &wires.front()));
+  return start_on(std::make_unique<vci::Domain>(options, std::move(wires)));
+}
+
+Status Process::start_on(std::unique_ptr<vci::Domain> domain) {
+  domain_ = std::move(domain);
+  const auto size = static_cast<std::size_t>(boot_->size());
+  const auto self = domain_->self();
+  std::vector<ProcessId> everyone(size);
+  std::iota(everyone.begin(), everyone.end(), ProcessId{0});
+  const std::vector<Address> world(size, Address{ContextTable::kWorld, 0});
+  world_ = new_comm(take_group(std::move(everyone), self), world.front(), world.data());
+  // MPI_COMM_SELF has a VCI of its own where there is one.
+  const Address alone{ContextTable::kSelf, domain_->take_vci()};
+  self_ = new_comm(take_group({self}, self), alone, &alone);
+  if (world_ == nullptr || self_ == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the predefined communicators");
+  world_->abi_value = reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD);
+  self_->abi_value = reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF);
+  world_->name = "MPI_COMM_WORLD";
+  self_->name = "MPI_COMM_SELF";
+  return Status::ok();
+}
+
+void Process::set_boot(std::unique_ptr<boot::Boot> boot) noexcept { boot_ = std::move(boot); }
+
+Status Process::finish() {
+  mpi::release(*self_);
+  mpi::release(*world_);
+  self_ = world_ = nullptr;
+  domain_.reset();
+  return boot_->finalize();
+}
+
+Comm* Process::new_comm(Group* group, Address mine, const Address* addresses) {
+  Comm* comm = group == nullptr ? nullptr : take_comm(*this, *group);
+  if (comm == nullptr) return nullptr;
+  comm->address = mine;
+  comm->vci = &domain_->vci(mine.vci);
+  const auto members = static_cast<std::size_t>(comm->size);
+  comm->peers.reset(new (std::nothrow) Peer[members]);
+  if (comm->peers == nullptr) {
+    mpi::release(*comm);
+    return nullptr;
+  }
+  for (std::size_t i = 0; i < members; ++i) comm->peers[i].address = addresses[i];
+  return comm;
+}
+
+Status Process::reserve_address(Address* out) {
+  out->context = contexts_.reserve();
+  if (out->context == ContextTable::kWorld) {
+    return error(MPI_ERR_OTHER, "this process has no context left for another communicator; free some");
+  }
+  out->vci = domain_->take_vci();
+  return Status::ok();
+}
+
+void Process::release_address(const Address& address) {
+  if (address.context != ContextTable::kWorld && address.context != ContextTable::kSelf) {
+    contexts_.release(address.context);
+  }
+  domain_->give_vci_back(address.vci);
+}
+
+void set_process(Process* process) noexcept { the_process.store(process, std::memory_order_release); }
+
+}  // namespace heddle::mpi

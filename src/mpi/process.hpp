@@ -1,0 +1,70 @@
+// One MPI process: what MPI_Init makes and MPI_Finalize ends.
+//
+// Problem: tests need several "processes" in one program, as threads under the race detector; so nothing below the
+//          bindings may be global.
+// Method:  a Process owns the domain (peers, wires, VCIs), the context table and the predefined communicators. The one
+//          global is `mpi::process()`, for the bindings.
+// Threads: immutable between start() and finish(), except the context table, which has its own lock.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "base/status.hpp"
+#include "mpi/comm.hpp"
+#include "mpi/context.hpp"
+
+namespace heddle::boot {
+class Boot;
+}
+namespace heddle::vci {
+class Domain;
+}
+
+namespace heddle::mpi {
+
+class Process {
+ public:
+  Process();
+  ~Process();
+
+  // Collective over the job: joins the job behind `boot`, maps the node's shared memory, opens the VCIs, makes the
+  // predefined communicators. `threads`: MPI_THREAD_*; below MULTIPLE the locks are elided.
+  Status start(std::unique_ptr<boot::Boot> boot, int threads);
+  // The second half of start(), for tests that bring wires of their own; boot must be set.
+  Status start_on(std::unique_ptr<vci::Domain> domain);
+  void set_boot(std::unique_ptr<boot::Boot> boot) noexcept;
+  // Collective over the job: no communication may be pending; waits for the peers and lets go of everything.
+  Status finish();
+
+  Comm* world() const noexcept { return world_; }
+  Comm* self() const noexcept { return self_; }
+  vci::Domain& domain() noexcept { return *domain_; }
+  boot::Boot& boot() noexcept { return *boot_; }
+  ContextTable& contexts() noexcept { return contexts_; }
+  int threads() const noexcept { return threads_; }
+
+  // A communicator over `group` (its reference moves in) in which this process listens at `mine` and rank i at
+  // addresses[i]. Local. Null when memory ran out.
+  Comm* new_comm(Group* group, Address mine, const Address* addresses);
+  // Address for a communicator about to be made: a fresh context and the next VCI of the pool (the fallback when it is
+  // empty).
+  Status reserve_address(Address* out);
+  // Lets an address go that was reserved, or the one of a communicator that is being destroyed.
+  void release_address(const Address& address);
+
+ private:
+  std::unique_ptr<boot::Boot> boot_;
+  std::unique_ptr<vci::Domain> domain_;
+  ContextTable contexts_;
+  Comm* world_ = nullptr;
+  Comm* self_ = nullptr;
+  int threads_ = MPI_THREAD_SINGLE;
+};
+
+// The process behind the C bindings; null before MPI_Init and after MPI_Finalize.
+extern constinit std::atomic<Process*> the_process;
+inline Process* process() noexcept { return the_process.load(std::memory_order_acquire); }
+void set_process(Process*) noexcept;
+
+}  // namespace heddle::mpi

@@ -1,0 +1,61 @@
+// A request: what MPI_Wait and MPI_Test complete, whatever started it.
+//
+// Problem: sends, receives, collectives and user-defined operations complete through one set of calls, from any thread.
+// Method:  each kind derives from Request and supplies a RequestType, a table of functions: a request has no virtual
+//          table, so that its first word stays the object's Kind. Whoever finishes the operation fills in the outcome
+//          and then stores `complete` with release; a waiter reads it with acquire. Nothing else synchronises.
+// Threads: one thread at a time may wait for, test, start or free one request (MPI 4.1, 11.6.2); any thread may
+//          complete it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "mpi.h"
+#include "mpi/object.hpp"
+#include "vci/task.hpp"
+
+namespace heddle::vci {
+class Vci;
+}
+
+namespace heddle::mpi {
+
+struct Comm;
+struct Request;
+
+struct RequestType {
+  const char* name;
+  // Persistent requests only: begins one more run. Null for others.
+  int (*start)(Request&);  // returns an MPI error class
+  // Tries to cancel; null where cancelling has no effect.
+  void (*cancel)(Request&);
+  // Gives the request and what it owns back. REQUIRES: complete, or never started.
+  void (*destroy)(Request&);
+};
+
+struct Request : Object {
+  explicit Request(const RequestType& t) noexcept : Object(Kind::kRequest), type(&t) {}
+
+  const RequestType* type;
+  std::atomic<std::uint32_t> complete{0};
+  bool persistent = false;
+  bool active = true;  // false: a persistent request between runs
+  bool cancelled = false;
+  bool detached = false;        // MPI_Request_free was called before it completed: whoever completes it destroys it
+  int error = 0;                // MPI error class of the operation
+  int source = MPI_ANY_SOURCE;  // outcome, as MPI_Status reports it
+  int tag = MPI_ANY_TAG;
+  MPI_Count bytes = 0;
+  Comm* comm = nullptr;     // a reference is held
+  vci::Vci* vci = nullptr;  // whose progress completes it
+  // Destroys the request, once it is complete, if its owner has let it go: completion may happen under a lock that
+  // destruction needs.
+  struct Reaper : vci::Task {
+    Request* request = nullptr;
+  } reaper;
+
+  bool is_complete() const noexcept { return complete.load(std::memory_order_acquire) != 0; }
+};
+
+}  // namespace heddle::mpi

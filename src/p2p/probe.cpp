@@ -1,0 +1,171 @@
+// Probes, and receives of messages that a matched probe has found (MPI 4.1, 3.8).
+#include "base/slab.hpp"
+#include "mpi/handle.hpp"
+#include "mpi/message.hpp"
+#include "mpi/status.hpp"
+#include "p2p/api.hpp"
+#include "p2p/completion.hpp"
+#include "p2p/protocol.hpp"
+#include "p2p/request.hpp"
+#include "vci/domain.hpp"
+#include "vci/vci.hpp"
+
+namespace heddle::api {
+namespace {
+
+using mpi::Message;
+using p2p::ReceiveRequest;
+using portals::UnexpectedHeader;
+
+SharedSlab<Message>& messages() {
+  static auto* slab = new SharedSlab<Message>;
+  return *slab;
+}
+
+// What a receive from MPI_PROC_NULL reports (MPI 4.1, 3.10).
+void set_proc_null(MPI_Status* status) {
+  p2p::set_empty(status);
+  if (status != MPI_STATUS_IGNORE) status->MPI_SOURCE = MPI_PROC_NULL;
+}
+
+void describe(const UnexpectedHeader& header, MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = header.key.source;
+  status->MPI_TAG = header.key.tag;
+  const std::uint64_t bytes =
+      header.portal == p2p::kRts ? header.prefix_as<p2p::RtsPrefix>().total : header.payload_bytes;
+  mpi::set_status_bytes(*status, static_cast<MPI_Count>(bytes));
+  mpi::set_status_cancelled(*status, false);
+}
+
+// Looks for the oldest message that matches; reports it, and takes it off the list when `taken` is not null.
+bool look(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader** taken) {
+  const match::Key key{comm.address.context, source, tag};
+  LockGuard guard(comm.vci->lock());
+  portals::MatchList& list = comm.vci->matching();
+  if (taken != nullptr) {
+    *taken = list.extract(key);
+    if (*taken != nullptr) describe(**taken, status);
+    return *taken != nullptr;
+  }
+  const UnexpectedHeader* header = list.search(key);
+  if (header != nullptr) describe(*header, status);
+  return header != nullptr;
+}
+
+bool look_after_progress(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader** taken) {
+  if (look(comm, source, tag, status, taken)) return true;
+  comm.vci->domain().progress_once(*comm.vci);
+  return look(comm, source, tag, status, taken);
+}
+
+void wait_for_message(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader** taken) {
+  comm.vci->domain().wait(*comm.vci, [&] { return look(comm, source, tag, status, taken); });
+}
+
+Status wrap(Comm& comm, UnexpectedHeader* header, MPI_Message* handle) {
+  Message* message = messages().take(comm, header);
+  if (message == nullptr) {
+    comm.vci->domain().fatal("no memory for the message that a matched probe found");
+  }
+  *handle = mpi::to_handle(message);
+  return Status::ok();
+}
+
+// Resolves the handle of mrecv and imrecv. *message stays null for MPI_MESSAGE_NO_PROC.
+Status resolve(MPI_Message* handle, Message** message) {
+  *message = nullptr;
+  if (*handle == MPI_MESSAGE_NO_PROC) return Status::ok();
+  *message = mpi::from_handle(*handle);
+  if (*message == nullptr) return error(MPI_ERR_REQUEST, "no live message; was it received before?");
+  return Status::ok();
+}
+
+p2p::Arguments arguments_of(const Message& message, void* buf, MPI_Count count, Datatype& type) {
+  const match::Key& key = message.header->key;
+  return {buf, count, &type, key.source, key.tag, mpi::Channel::kUser};
+}
+
+}  // namespace
+
+Status probe(int source, int tag, Comm& comm, MPI_Status* status) {
+  if (source == MPI_PROC_NULL) {
+    set_proc_null(status);
+  } else {
+    wait_for_message(comm, source, tag, status, nullptr);
+  }
+  return Status::ok();
+}
+
+Status iprobe(int source, int tag, Comm& comm, int* flag, MPI_Status* status) {
+  if (source == MPI_PROC_NULL) {
+    set_proc_null(status);
+    *flag = 1;
+  } else {
+    *flag = look_after_progress(comm, source, tag, status, nullptr);
+  }
+  return Status::ok();
+}
+
+Status mprobe(int source, int tag, Comm& comm, MPI_Message* handle, MPI_Status* status) {
+  if (source == MPI_PROC_NULL) {
+    set_proc_null(status);
+    *handle = MPI_MESSAGE_NO_PROC;
+    return Status::ok();
+  }
+  UnexpectedHeader* header = nullptr;
+  wait_for_message(comm, source, tag, status, &header);
+  return wrap(comm, header, handle);
+}
+
+Status improbe(int source, int tag, Comm& comm, int* flag, MPI_Message* handle, MPI_Status* status) {
+  if (source == MPI_PROC_NULL) {
+    set_proc_null(status);
+    *handle = MPI_MESSAGE_NO_PROC;
+    *flag = 1;
+    return Status::ok();
+  }
+  UnexpectedHeader* header = nullptr;
+  *flag = look_after_progress(comm, source, tag, status, &header);
+  if (!*flag) {
+    *handle = MPI_MESSAGE_NULL;
+    return Status::ok();
+  }
+  return wrap(comm, header, handle);
+}
+
+Status mrecv(void* buf, MPI_Count count, Datatype& type, MPI_Message* handle, MPI_Status* status) {
+  Message* message = nullptr;
+  HEDDLE_TRY(resolve(handle, &message));
+  if (message == nullptr) {
+    set_proc_null(status);
+    *handle = MPI_MESSAGE_NULL;
+    return Status::ok();
+  }
+  ReceiveRequest request(*message->comm, arguments_of(*message, buf, count, type));
+  *handle = MPI_MESSAGE_NULL;
+  request.start_with(*message->header);
+  p2p::wait(request);
+  p2p::fill_status(request, status);
+  messages().give_back(message);
+  return Status::of_class(request.error);
+}
+
+Status imrecv(void* buf, MPI_Count count, Datatype& type, MPI_Message* handle, MPI_Request* request_handle) {
+  Message* message = nullptr;
+  HEDDLE_TRY(resolve(handle, &message));
+  if (message == nullptr) {
+    *handle = MPI_MESSAGE_NULL;
+    return irecv(buf, count, type, MPI_PROC_NULL, MPI_ANY_TAG, *mpi::process()->self(), request_handle);
+  }
+  ReceiveRequest* request = p2p::make_receive(*message->comm, arguments_of(*message, buf, count, type));
+  if (request == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the request of a receive");
+  *request_handle = mpi::to_handle(static_cast<mpi::Request*>(request));
+  *handle = MPI_MESSAGE_NULL;
+  UnexpectedHeader* header = message->header;
+  messages().give_back(message);
+  request->start_with(*header);
+  return Status::ok();
+}
+
+}  // namespace heddle::api

@@ -1,0 +1,130 @@
+// What sends and receives have in common: completion, waiting, answers to the peer, and the portals of this layer.
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "mpi/process.hpp"
+#include "p2p/install.hpp"
+#include "p2p/protocol.hpp"
+#include "p2p/request.hpp"
+#include "vci/domain.hpp"
+#include "vci/vci.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+// Values of Request::complete.
+constexpr std::uint32_t kPending = 0, kComplete = 1, kAbandoned = 2;
+
+std::atomic<std::uint64_t> abandoned_count{0};
+
+void destroy_nothing(Request&) {}
+constexpr mpi::RequestType kImmortalType{"send", nullptr, nullptr, destroy_nothing};
+
+// A packet without payload that found no room.
+struct ControlOp : vci::SendOp {
+  wire::Header header;
+  std::byte prefix[wire::kMaxPrefix];
+};
+
+vci::SendOp::Pushed push_control(vci::SendOp& op, vci::Lane& lane) {
+  auto& control = static_cast<ControlOp&>(op);
+  wire::Payload none;
+  if (!lane.send(control.header, control.prefix, none)) return vci::SendOp::Pushed::kBlocked;
+  delete &control;
+  return vci::SendOp::Pushed::kFinished;
+}
+
+bool reap(Task& task) {
+  Request& request = *static_cast<Request::Reaper&>(task).request;
+  request.type->destroy(request);
+  abandoned_count.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace
+
+void on_message(vci::Vci&, const wire::Packet&);
+void on_cts(vci::Vci&, const wire::Packet&);
+void on_data(vci::Vci&, const wire::Packet&);
+void on_ack(vci::Vci&, const wire::Packet&);
+
+void install(vci::Domain& domain) {
+  for (std::uint32_t i = 0; i < domain.vci_count(); ++i) {
+    portals::PortalTable& table = domain.vci(i).table();
+    for (Portal portal : {kEager, kEagerSync, kRts}) table.set(portal, on_message);
+    table.set(kCts, on_cts);
+    table.set(kData, on_data);
+    table.set(kAck, on_ack);
+  }
+}
+
+Request& immortal() noexcept {
+  static Request* request = [] {
+    auto* r = new Request(kImmortalType);
+    r->complete.store(kComplete, std::memory_order_relaxed);
+    return r;
+  }();
+  return *request;
+}
+
+void finish(Request& request) noexcept {
+  vci::Vci& vci = *request.vci;
+  if (request.complete.exchange(kComplete, std::memory_order_acq_rel) == kAbandoned) {
+    request.reaper.request = &request;
+    request.reaper.step = reap;
+    vci.domain().add_task(request.reaper);
+  }
+  vci.wake_waiters();
+}
+
+void abandon(Request& request) noexcept {
+  abandoned_count.fetch_add(1, std::memory_order_relaxed);
+  std::uint32_t state = kPending;
+  if (request.complete.compare_exchange_strong(state, kAbandoned, std::memory_order_acq_rel)) return;
+  abandoned_count.fetch_sub(1, std::memory_order_relaxed);
+  request.type->destroy(request);
+}
+
+std::uint64_t abandoned() noexcept { return abandoned_count.load(std::memory_order_relaxed); }
+
+void wait(Request& request) {
+  if (request.is_complete()) return;
+  request.vci->domain().wait(*request.vci, [&request] { return request.is_complete(); });
+}
+
+bool test(Request& request) {
+  if (request.is_complete()) return true;
+  request.vci->domain().progress_once(*request.vci);
+  return request.is_complete();
+}
+
+void destroy(Request* request) { request->type->destroy(*request); }
+
+Status find_lane(Comm& comm, int peer, vci::Lane** lane) noexcept {
+  mpi::Peer& entry = comm.peers[peer];
+  *lane = entry.lane.load(std::memory_order_acquire);
+  if (*lane != nullptr) return Status::ok();
+  const mpi::Group& members = comm.is_inter() ? *comm.remote_group : *comm.group;
+  HEDDLE_TRY(comm.vci->lane_to(members.members[static_cast<std::size_t>(peer)], entry.address.vci, lane));
+  entry.lane.store(*lane, std::memory_order_release);
+  return Status::ok();
+}
+
+void post_control(Comm& comm, int peer, std::uint8_t portal, const void* prefix, std::size_t bytes) noexcept {
+  vci::Lane* lane = nullptr;
+  if (!find_lane(comm, peer, &lane)) comm.vci->domain().fatal(last_error_detail());
+  const wire::Header header{portal, static_cast<std::uint8_t>(bytes), 0, 0, comm.rank, 0};
+  wire::Payload none;
+  if (lane->try_post(header, prefix, none)) return;
+  auto* op = new (std::nothrow) ControlOp;
+  if (op == nullptr) comm.vci->domain().fatal("no memory to answer a peer");
+  op->push = push_control;
+  op->header = header;
+  std::memcpy(op->prefix, prefix, bytes);
+  lane->queue(*op);
+}
+
+void add_task(Comm& comm, Task& task) { comm.process->domain().add_task(task); }
+
+}  // namespace heddle::p2p

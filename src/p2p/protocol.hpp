@@ -1,0 +1,49 @@
+// The packets of point-to-point messages.
+//
+//   eager        header {context, source, tag}            payload: the message
+//   eager sync   the same, prefix {sender}                answered by an ack once it is matched
+//   rts          the same, prefix {total, sender}         payload: the first bytes of the message
+//   cts          prefix {sender, receiver}                the receiver has matched: send the rest
+//   data         prefix {receiver}                        payload: the next bytes, in order
+//   ack          prefix {sender}
+//
+// `sender` and `receiver` name the requests at the two sides; each is handed back to the process that made it, which
+// alone can read it. A message of at most one packet is eager; a longer one is a rendezvous whose first packet travels
+// with the announcement, so an unexpected message holds at most one packet at the receiver (the Portals paper, 3.1.2).
+#pragma once
+
+#include <cstdint>
+
+#include "wire/packet.hpp"
+
+namespace heddle::p2p {
+
+enum Portal : std::uint8_t {
+  kEager = 0,
+  kEagerSync = 1,
+  kRts = 2,
+  kCts = 3,
+  kData = 4,
+  kAck = 5,
+};
+
+struct SyncPrefix {
+  std::uint64_t sender;
+};
+struct RtsPrefix {
+  std::uint64_t total;  // bytes of the message
+  std::uint64_t sender;
+};
+struct CtsPrefix {
+  std::uint64_t sender;
+  std::uint64_t receiver;
+};
+struct DataPrefix {
+  std::uint64_t receiver;
+};
+struct AckPrefix {
+  std::uint64_t sender;
+};
+static_assert(sizeof(RtsPrefix) <= wire::kMaxPrefix && sizeof(CtsPrefix) <= wire::kMaxPrefix);
+
+}  // namespace heddle::p2p

@@ -1,0 +1,89 @@
+// Requests of sends and receives.
+//
+// A persistent request keeps its arguments and start() posts it again; a plain one is the same object, started once.
+// make() takes it from the VCI's pool, with references to the communicator and the datatype, which the user may free
+// while it is pending; destroy() gives all of it back. A blocking call has it on its stack and needs no references.
+// Threads: the starter owns the fields until it has posted; then the VCI's lock (receives) or the lane's (sends) guards
+//          them until `complete`.
+#pragma once
+
+#include "mpi/comm.hpp"
+#include "mpi/datatype.hpp"
+#include "mpi/pack.hpp"
+#include "mpi/request.hpp"
+#include "p2p/p2p.hpp"
+#include "portals/match_list.hpp"
+#include "vci/lane.hpp"
+
+namespace heddle::p2p {
+
+struct Arguments {
+  void* buffer;
+  MPI_Count count;
+  Datatype* type;
+  int peer;  // rank, MPI_ANY_SOURCE or MPI_PROC_NULL
+  int tag;
+  Channel channel;
+};
+
+extern const mpi::RequestType kSendType;
+extern const mpi::RequestType kReceiveType;
+
+struct SendRequest : Request, vci::SendOp {
+  SendRequest(Comm& comm, const Arguments& arguments, Mode mode) noexcept;
+
+  // Posts the message. REQUIRES: complete or never started.
+  Status start() noexcept;
+
+  Arguments args;
+  Mode mode;
+  vci::Lane* lane = nullptr;
+  mpi::PackCursor cursor;
+  std::uint64_t receiver = 0;  // the receive's name at the peer, once it has matched
+  void* copy = nullptr;        // a buffered send's bytes, from malloc
+  std::size_t copy_bytes = 0;
+};
+
+struct ReceiveRequest : Request, portals::MatchEntry {
+  ReceiveRequest(Comm& comm, const Arguments& arguments) noexcept;
+
+  // Posts the receive. REQUIRES: complete or never started.
+  Status start() noexcept;
+  // Takes a message that was extracted by a matched probe.
+  void start_with(portals::UnexpectedHeader& message) noexcept;
+
+  // The first packet of the message that this receive has been matched with. Afterwards `this` may be gone.
+  void begin(std::uint8_t portal, const match::Key& from, const std::byte* prefix, const std::byte* payload,
+             std::size_t payload_bytes) noexcept;
+  // The next bytes. Afterwards `this` may be gone.
+  void more(const std::byte* payload, std::size_t payload_bytes) noexcept;
+
+  Arguments args;
+  mpi::PackCursor cursor;
+  std::uint64_t expected = 0;  // bytes of the message
+  std::uint64_t arrived = 0;
+
+ private:
+  void prepare() noexcept;
+  // Takes the message and gives its header back to the list. REQUIRES: prepared.
+  void begin_with(portals::UnexpectedHeader& message) noexcept;
+  void take(const std::byte* payload, std::size_t payload_bytes) noexcept;
+};
+
+// Null when memory ran out.
+SendRequest* make_send(Comm& comm, const Arguments& arguments, Mode mode) noexcept;
+ReceiveRequest* make_receive(Comm& comm, const Arguments& arguments) noexcept;
+
+// Tells everybody who waits that the request is complete; destroys it if its owner has let go. Its last use here.
+void finish(Request& request) noexcept;
+
+// Sends a packet without payload in answer to the peer's request.
+void post_control(Comm& comm, int peer, std::uint8_t portal, const void* prefix, std::size_t bytes) noexcept;
+
+// The lane to a member of the communicator; makes it on first use.
+Status find_lane(Comm& comm, int peer, vci::Lane** lane) noexcept;
+
+// The request that every send returns which is complete when the call returns. Shared by all threads and never freed.
+Request& immortal() noexcept;
+
+}  // namespace heddle::p2p

@@ -1,0 +1,175 @@
+#include "p2p/send.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "mpi/process.hpp"
+#include "p2p/buffer.hpp"
+#include "p2p/install.hpp"
+#include "vci/domain.hpp"
+#include "vci/vci.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+using Pushed = vci::SendOp::Pushed;
+
+SendRequest& as_send(vci::SendOp& op) noexcept { return static_cast<SendRequest&>(op); }
+
+void fill_from_cursor(void* state, std::byte* to, std::size_t bytes) {
+  static_cast<mpi::PackCursor*>(state)->pack(to, bytes);
+}
+
+// The next `bytes` of the message. A contiguous message is copied straight from the buffer by the cursor's fast path.
+wire::Payload next_bytes(SendRequest& request, std::size_t bytes) noexcept {
+  return {nullptr, bytes, fill_from_cursor, &request.cursor};
+}
+
+std::size_t max_packet(const SendRequest& request) noexcept {
+  return request.comm->process->domain().wires().front()->max_payload();
+}
+
+wire::Header header_of(const SendRequest& request, std::uint8_t portal, std::size_t prefix_bytes) noexcept {
+  const Comm& comm = *request.comm;
+  return {portal,    static_cast<std::uint8_t>(prefix_bytes),
+          0,         comm.peers[request.args.peer].address.context + static_cast<std::uint32_t>(request.args.channel),
+          comm.rank, request.args.tag};
+}
+
+Pushed push_eager(vci::SendOp& op, vci::Lane& lane) {
+  SendRequest& request = as_send(op);
+  wire::Payload payload = next_bytes(request, request.cursor.total());
+  if (request.mode != Mode::kSynchronous) {
+    if (!lane.send(header_of(request, kEager, 0), nullptr, payload)) return Pushed::kBlocked;
+    finish(request);
+    return Pushed::kFinished;
+  }
+  const SyncPrefix prefix{reinterpret_cast<std::uint64_t>(&request)};
+  return lane.send(header_of(request, kEagerSync, sizeof prefix), &prefix, payload) ? Pushed::kFinished
+                                                                                    : Pushed::kBlocked;
+}
+
+Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) {
+  SendRequest& request = as_send(op);
+  const RtsPrefix prefix{request.cursor.total(), reinterpret_cast<std::uint64_t>(&request)};
+  wire::Payload payload = next_bytes(request, max_packet(request));
+  return lane.send(header_of(request, kRts, sizeof prefix), &prefix, payload) ? Pushed::kFinished : Pushed::kBlocked;
+}
+
+Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
+  SendRequest& request = as_send(op);
+  const std::size_t left = request.cursor.total() - request.cursor.position();
+  const DataPrefix prefix{request.receiver};
+  wire::Payload payload = next_bytes(request, std::min(left, max_packet(request)));
+  const bool last = payload.bytes == left;
+  if (!lane.send(header_of(request, kData, sizeof prefix), &prefix, payload)) return Pushed::kBlocked;
+  if (!last) return Pushed::kMore;
+  finish(request);
+  return Pushed::kFinished;
+}
+
+int start_send(Request& request) { return static_cast<SendRequest&>(request).start().error_class(); }
+
+// MPI 4.1, 3.8.4: a send is cancelled only while no byte of it has left.
+void cancel_send(Request& request) {
+  auto& send = static_cast<SendRequest&>(request);
+  if (send.lane == nullptr || !send.lane->cancel(send)) return;
+  send.cancelled = true;
+  finish(send);
+}
+
+void destroy_send(Request& request) {
+  auto& send = static_cast<SendRequest&>(request);
+  release_copy(send);
+  mpi::release(*send.args.type);
+  Comm& comm = *send.comm;
+  send.vci->pool().destroy(&send);
+  mpi::release(comm);
+}
+
+}  // namespace
+
+const mpi::RequestType kSendType{"send", start_send, cancel_send, destroy_send};
+
+SendRequest::SendRequest(Comm& c, const Arguments& arguments, Mode m) noexcept
+    : Request(kSendType), args(arguments), mode(m) {
+  comm = &c;
+  vci = c.vci;
+}
+
+SendRequest* make_send(Comm& comm, const Arguments& arguments, Mode mode) noexcept {
+  auto* request = comm.vci->pool().make<SendRequest>(comm, arguments, mode);
+  if (request == nullptr) return nullptr;
+  comm.retain();
+  mpi::retain(*arguments.type);
+  return request;
+}
+
+Status SendRequest::start() noexcept {
+  complete.store(0, std::memory_order_relaxed);
+  active = true;
+  cancelled = false;
+  error = 0;
+  if (args.peer == MPI_PROC_NULL ||
+      send_now(*comm, args.buffer, args.count, *args.type, args.peer, args.tag, mode, args.channel)) {
+    complete.store(1, std::memory_order_release);
+    return Status::ok();
+  }
+  HEDDLE_TRY(find_lane(*comm, args.peer, &lane));
+  cursor.init(*args.type, args.count, args.buffer);
+  if (mode == Mode::kBuffered) HEDDLE_TRY(take_copy(*this));
+  push = cursor.total() <= max_packet(*this) ? push_eager : push_announcement;
+  lane->queue(*this);
+  return Status::ok();
+}
+
+void on_cts(vci::Vci&, const wire::Packet& packet) {
+  const auto prefix = packet.prefix_as<CtsPrefix>();
+  auto& request = *reinterpret_cast<SendRequest*>(prefix.sender);
+  {
+    LockGuard guard(request.lane->lock());  // orders this after the announcement, which another thread may have pushed
+    request.receiver = prefix.receiver;
+    request.push = push_data;
+  }
+  request.lane->stream(request);
+}
+
+void on_ack(vci::Vci&, const wire::Packet& packet) {
+  finish(*reinterpret_cast<SendRequest*>(packet.prefix_as<AckPrefix>().sender));
+}
+
+Status isend(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
+             Channel channel, Request** out) {
+  if (dest == MPI_PROC_NULL || send_now(comm, buffer, count, type, dest, tag, mode, channel)) {
+    *out = &immortal();
+    return Status::ok();
+  }
+  SendRequest* request = make_send(comm, {const_cast<void*>(buffer), count, &type, dest, tag, channel}, mode);
+  if (request == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the request of a send");
+  const Status status = request->start();
+  if (!status) {
+    destroy_send(*request);
+    return status;
+  }
+  if (mode != Mode::kBuffered) {
+    *out = request;
+    return status;
+  }
+  // A buffered send is complete at once; the copy goes on alone.
+  abandon(*request);
+  *out = &immortal();
+  return status;
+}
+
+Status send(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
+            Channel channel) {
+  Request* request = nullptr;
+  HEDDLE_TRY(isend(comm, buffer, count, type, dest, tag, mode, channel, &request));
+  if (request == &immortal()) return Status::ok();
+  wait(*request);
+  const int failed = request->error;
+  destroy(request);
+  return Status::of_class(failed);
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,98 @@
+// The matching part of a portal table entry: priority list, overflow list, unexpected headers (Portals 4, 3.12).
+//
+// Problem: a message must find the oldest receive that matches, and a receive the oldest message, in one atomic step;
+//          what nobody waits for yet must be kept, payload and all.
+// Method:  receives are match entries on the priority list. A message without one becomes an unexpected header; its
+//          payload is copied to overflow memory that the entry owns: up to kInlineBytes inside the header, more on the
+//          heap. Appending a match entry searches the unexpected headers first, so a match is never missed.
+// Threads: the caller holds the lock of the VCI.
+// Cost:    an expected message allocates nothing; an unexpected one takes a header from a slab.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/slab.hpp"
+#include "match/matcher.hpp"
+#include "wire/packet.hpp"
+
+namespace heddle::portals {
+
+using MatchEntry = match::ReceiveNode;
+using match::Key;
+
+// A message that arrived before its receive.
+struct UnexpectedHeader : match::MessageNode {
+  static constexpr std::size_t kInlineBytes = 64;
+
+  std::uint8_t portal = 0;
+  std::byte prefix[wire::kMaxPrefix];
+  std::size_t payload_bytes = 0;
+  std::byte* payload = nullptr;  // inline_payload, or from malloc
+  std::byte inline_payload[kInlineBytes];
+
+  template <class T>
+  T prefix_as() const noexcept {
+    static_assert(sizeof(T) <= wire::kMaxPrefix);
+    T value;
+    std::memcpy(&value, prefix, sizeof value);
+    return value;
+  }
+};
+
+class MatchList {
+ public:
+  explicit MatchList(match::EngineKind engine) noexcept : matcher_(engine) {}
+
+  // Puts the entry on the priority list, unless a message is already there that matches: then that message, which the
+  // caller owns from now on (give_back).
+  UnexpectedHeader* append(MatchEntry& entry) noexcept { return static_cast<UnexpectedHeader*>(matcher_.post(entry)); }
+  // The oldest entry that matches, off the list; null when there is none.
+  MatchEntry* arrive(const Key& key) noexcept { return matcher_.arrive(key); }
+  // Keeps a packet that nobody waits for. Null when there is no memory for it.
+  UnexpectedHeader* keep(const Key& key, const wire::Packet& packet) noexcept {
+    UnexpectedHeader* header = headers_.take();
+    if (header == nullptr) return nullptr;
+    header->payload = header->inline_payload;
+    if (packet.payload_bytes > UnexpectedHeader::kInlineBytes) {
+      header->payload = static_cast<std::byte*>(std::malloc(packet.payload_bytes));
+      if (header->payload == nullptr) {
+        headers_.give_back(header);
+        return nullptr;
+      }
+    }
+    header->key = key;
+    header->portal = packet.header.portal;
+    std::memcpy(header->prefix, packet.prefix, packet.header.prefix_bytes);
+    header->payload_bytes = packet.payload_bytes;
+    std::memcpy(header->payload, packet.payload, packet.payload_bytes);
+    matcher_.add_unexpected(*header);
+    return header;
+  }
+  // True: the entry was on the list and no message can match it any more.
+  bool unlink(MatchEntry& entry) noexcept { return matcher_.cancel(entry); }
+  // PtlMESearch: the oldest message that matches; `extract` also takes it off the list for the caller (give_back).
+  const UnexpectedHeader* search(const Key& key) const noexcept {
+    return static_cast<const UnexpectedHeader*>(matcher_.probe(key));
+  }
+  UnexpectedHeader* extract(const Key& key) noexcept { return static_cast<UnexpectedHeader*>(matcher_.extract(key)); }
+  void give_back(UnexpectedHeader* header) noexcept {
+    if (header->payload != header->inline_payload) std::free(header->payload);
+    headers_.give_back(header);
+  }
+  // Drops every unexpected message of a context that no longer exists.
+  void purge(std::uint32_t context) noexcept {
+    matcher_.purge(
+        context, [](match::ReceiveNode&) noexcept {},
+        [this](match::MessageNode& node) noexcept { give_back(static_cast<UnexpectedHeader*>(&node)); });
+  }
+  const match::Stats& stats() const noexcept { return matcher_.stats(); }
+
+ private:
+  match::Matcher matcher_;
+  Slab<UnexpectedHeader> headers_;
+};
+
+}  // namespace heddle::portals

@@ -1,0 +1,87 @@
+#include "vci/domain.hpp"
+
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+
+#include "mpi.h"
+
+namespace heddle::vci {
+
+Domain::Domain(const DomainOptions& options, std::vector<std::unique_ptr<wire::Wire>> wires)
+    : options_(options), wires_(std::move(wires)) {
+  for (auto& wire : wires_) wire_list_.push_back(wire.get());
+  for (std::uint32_t i = 0; i < options_.vcis; ++i) {
+    vcis_.push_back(std::make_unique<Vci>(*this, i, options_.engine, options_.threaded));
+  }
+}
+
+Domain::~Domain() = default;
+
+Status Domain::connect(wire::ProcessId peer, std::uint32_t vci, wire::TxLane** lane) {
+  for (wire::Wire* wire : wire_list_) {
+    if (wire->reaches(peer)) return wire->connect(peer, vci, lane);
+  }
+  return error(MPI_ERR_OTHER, "no wire reaches process %u; this version of Heddle connects the ranks of one node",
+               peer);
+}
+
+void Domain::fatal(const char* sentence) const noexcept {
+  if (options_.fatal != nullptr) options_.fatal(options_.fatal_context, sentence);
+  std::fprintf(stderr, "heddle: process %u: %s\n", options_.self, sentence);
+  std::abort();
+}
+
+std::uint32_t Domain::take_vci() noexcept {
+  std::uint32_t taken = taken_.load(std::memory_order_relaxed);
+  std::uint32_t index;
+  do {
+    index = static_cast<std::uint32_t>(std::countr_one(taken));
+    if (index >= vci_count()) return 0;
+  } while (!taken_.compare_exchange_weak(taken, taken | (1u << index), std::memory_order_relaxed));
+  used_.fetch_or(1u << index, std::memory_order_release);
+  return index;
+}
+
+void Domain::give_vci_back(std::uint32_t index) noexcept {
+  if (index != 0) taken_.fetch_and(~(1u << index), std::memory_order_relaxed);
+}
+
+unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
+  unsigned moved = vci.progress();
+  if (round % kForeignEvery == kForeignEvery - 1) {
+    const std::uint32_t others = used_.load(std::memory_order_acquire) & ~(1u << vci.index());
+    if (others != 0) {
+      // The next one in turn, wrapping round.
+      const std::uint32_t from = next_foreign_.load(std::memory_order_relaxed) % wire::kMaxVcis;
+      const std::uint32_t later = others & (~0u << from);
+      const auto index = static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : others));
+      next_foreign_.store(index + 1, std::memory_order_relaxed);
+      moved += vcis_[index]->progress();
+    }
+  }
+  if (!tasks_.empty()) moved += tasks_.run();
+  return moved;
+}
+
+void Domain::progress_once(Vci& vci) noexcept {
+  thread_local unsigned in_vain = 0;
+  if (progress(vci, next_round_.fetch_add(1, std::memory_order_relaxed)) != 0) {
+    in_vain = 0;
+  } else if (++in_vain >= kCrowdedSpins && crowded()) {
+    in_vain = 0;
+    yield_core();
+  }
+}
+
+bool Domain::look_everywhere() noexcept {
+  bool contended = false;
+  unsigned moved = 0;
+  for (std::uint32_t used = used_.load(std::memory_order_acquire); used != 0; used &= used - 1) {
+    moved += vcis_[static_cast<std::size_t>(std::countr_zero(used))]->progress_before_sleep(&contended);
+  }
+  if (!tasks_.empty()) moved += tasks_.run();
+  return contended || moved != 0;
+}
+
+}  // namespace heddle::vci

@@ -1,0 +1,129 @@
+// The communication of one process: its wires, its pool of VCIs, and how its threads wait.
+//
+// Problem: every blocking call must make progress on everything that it might depend on, without walking over every VCI
+//          each time; and with more ranks or threads than cores, waiting must leave the core to those that have work.
+// Method:  a waiting thread polls the VCI of its request; every kForeignEvery empty polls it tries one other VCI, round
+//          robin. It never blocks on another's lock. After a number of empty polls, which depends on whether the node
+//          is crowded (vci/patience.hpp), it yields, and then sleeps on the process's doorbell, after a last look at
+//          every VCI. Tasks (nonblocking collectives) are stepped by whoever waits, one thread at a time, with no lock
+//          held.
+// Threads: any, when the domain was opened as threaded.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/lock.hpp"
+#include "vci/patience.hpp"
+#include "vci/task.hpp"
+#include "vci/vci.hpp"
+#include "wire/wire.hpp"
+
+namespace heddle::vci {
+
+struct DomainOptions {
+  wire::ProcessId self = 0;
+  bool threaded = false;
+  std::uint32_t vcis = 8;                            // HEDDLE_VCIS; at most wire::kMaxVcis
+  match::EngineKind engine = match::kDefaultEngine;  // HEDDLE_MATCHING
+  std::uint32_t cores = 1;                           // of this node that the job may use
+  std::uint32_t local_ranks = 1;                     // of this job on this node
+  // Ends the job with this sentence: something happened that no caller can be told of.
+  void (*fatal)(void* context, const char* sentence) = nullptr;
+  void* fatal_context = nullptr;
+};
+
+class Domain {
+ public:
+  // `wires`: in the order of preference; the first that reaches a peer is used for it.
+  Domain(const DomainOptions& options, std::vector<std::unique_ptr<wire::Wire>> wires);
+  ~Domain();
+  Domain(const Domain&) = delete;
+  Domain& operator=(const Domain&) = delete;
+
+  wire::ProcessId self() const noexcept { return options_.self; }
+  bool threaded() const noexcept { return options_.threaded; }
+  std::span<wire::Wire* const> wires() const noexcept { return wire_list_; }
+  Doorbell& bell() noexcept { return wire_list_.front()->bell(); }
+  Status connect(wire::ProcessId peer, std::uint32_t vci, wire::TxLane** lane);
+
+  std::uint32_t vci_count() const noexcept { return static_cast<std::uint32_t>(vcis_.size()); }
+  Vci& vci(std::uint32_t index) noexcept { return *vcis_[index]; }
+  // A VCI of its own for one more user, or the fallback (number 0) when all are taken. Any thread.
+  std::uint32_t take_vci() noexcept;
+  void give_vci_back(std::uint32_t index) noexcept;
+
+  // One round of progress for a thread that is interested in `vci`. `round` counts its rounds; returns how much moved.
+  unsigned progress(Vci& vci, unsigned round) noexcept;
+  // For a test that returns at once: a round that also looks at the other VCIs now and then. A program that tests in a
+  // loop keeps others from running on a crowded node, so there it yields after some rounds in vain.
+  void progress_once(Vci& vci) noexcept;
+  // Makes progress until done() is true.
+  template <class Done>
+  void wait(Vci& vci, Done&& done) noexcept;
+
+  [[noreturn]] void fatal(const char* sentence) const noexcept;
+
+  void add_task(Task& task) noexcept { tasks_.add(task); }
+
+ private:
+  bool look_everywhere() noexcept;
+  std::int64_t sleep_limit() const noexcept {
+    for (const auto& vci : vcis_) {
+      if (vci->has_busy_lanes()) return kBusySleepNs;
+    }
+    return kSleepNs;
+  }
+  bool crowded() const noexcept {
+    const std::uint32_t waiters = waiters_.load(std::memory_order_relaxed);
+    return options_.local_ranks * (waiters == 0 ? 1 : waiters) > options_.cores;
+  }
+
+  static constexpr unsigned kForeignEvery = 8;
+  static constexpr unsigned kSpins = 20'000;     // about 1 ms, while every rank has a core
+  static constexpr unsigned kCrowdedSpins = 32;  // then others should run
+  static constexpr unsigned kYields = 8;
+  static constexpr std::int64_t kSleepNs = 100'000'000;  // a wake-up ends it; this bound only limits the harm of a bug
+  static constexpr std::int64_t kBusySleepNs = 1'000'000;  // while a send waits for room: not every wire rings for that
+
+  DomainOptions options_;
+  std::vector<std::unique_ptr<wire::Wire>> wires_;
+  std::vector<wire::Wire*> wire_list_;
+  std::vector<std::unique_ptr<Vci>> vcis_;
+  TaskList tasks_;
+  std::atomic<std::uint32_t> waiters_{0};
+  std::atomic<std::uint32_t> taken_{1};  // bit i: VCI i has a user of its own; the fallback always has
+  std::atomic<std::uint32_t> used_{1};   // bit i: VCI i was ever given out, so messages may come for it
+  std::atomic<std::uint32_t> next_foreign_{0};
+  std::atomic<std::uint32_t> next_round_{0};
+};
+
+template <class Done>
+void Domain::wait(Vci& vci, Done&& done) noexcept {
+  if (done()) return;
+  waiters_.fetch_add(1, std::memory_order_relaxed);
+  Patience patience;
+  for (unsigned round = 0; !done(); ++round) {
+    if (progress(vci, round) != 0) {
+      patience.restart();
+      continue;
+    }
+    const unsigned spins = crowded() ? kCrowdedSpins : kSpins;
+    switch (patience.next(spins, kYields)) {
+      case Patience::Step::kSpin:
+        cpu_relax();
+        break;
+      case Patience::Step::kYield:
+        yield_core();
+        break;
+      case Patience::Step::kSleep:
+        bell().sleep(sleep_limit(), [&] { return look_everywhere() || done(); });
+        break;
+    }
+  }
+  waiters_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace heddle::vci

@@ -1,0 +1,65 @@
+#include "vci/lane.hpp"
+
+#include "vci/vci.hpp"
+
+namespace heddle::vci {
+
+void Lane::queue(SendOp& op) noexcept {
+  LockGuard guard(lock_);
+  queue_.push_back(op);
+  push_all();
+  set_busy();
+}
+
+void Lane::stream(SendOp& op) noexcept {
+  LockGuard guard(lock_);
+  streams_.push_back(op);
+  push_all();
+  set_busy();
+}
+
+bool Lane::cancel(SendOp& op) noexcept {
+  LockGuard guard(lock_);
+  return queue_.remove(op);
+}
+
+unsigned Lane::progress() noexcept {
+  if (!lock_.try_lock()) return 0;
+  const unsigned moved = push_all();
+  set_busy();
+  lock_.unlock();
+  return moved;
+}
+
+unsigned Lane::push_all() noexcept {
+  unsigned moved = 0;
+  auto push_front = [&](SendQueue& queue) {
+    SendOp& op = *queue.pop_front();
+    const SendOp::Pushed pushed = op.push(op, *this);
+    moved += pushed != SendOp::Pushed::kBlocked;
+    return std::pair(&op, pushed);
+  };
+  while (!queue_.empty()) {
+    auto [op, pushed] = push_front(queue_);
+    if (pushed != SendOp::Pushed::kFinished) queue_.push_front(*op);
+    if (pushed == SendOp::Pushed::kBlocked) return moved;
+  }
+  while (!streams_.empty()) {
+    auto [op, pushed] = push_front(streams_);
+    if (pushed == SendOp::Pushed::kBlocked) {
+      streams_.push_front(*op);
+      return moved;
+    }
+    if (pushed == SendOp::Pushed::kMore) streams_.push_back(*op);
+  }
+  return moved;
+}
+
+void Lane::set_busy() noexcept {
+  const bool now = !queue_.empty() || !streams_.empty();
+  if (now == busy()) return;
+  busy_.store(now, std::memory_order_relaxed);
+  owner_.count_busy_lane(now);
+}
+
+}  // namespace heddle::vci

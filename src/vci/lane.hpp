@@ -1,0 +1,69 @@
+// The sending side of a VCI towards one VCI of one peer.
+//
+// Problem: messages of one source and communicator must arrive in the order in which they were sent, also when
+//          different threads send them one after the other; and a full ring must not block the caller.
+// Method:  one FIFO. Its lock is held through publish. An operation that finds no room is queued and pushed by
+//          progress; while something is queued, everything that must keep its order queues behind it. Data of messages
+//          that the receiver has already matched needs no order: it flows as `streams`, taking turns.
+// Threads: any thread may post. Lock order: the lock of a VCI, then the lock of a lane; never the other way.
+// Cost:    with room: the lock and the wire's publish.
+#pragma once
+
+#include <atomic>
+
+#include "base/lock.hpp"
+#include "vci/send_op.hpp"
+#include "wire/fast.hpp"
+
+namespace heddle::vci {
+
+class Vci;
+
+class Lane {
+ public:
+  Lane(Vci& owner, wire::TxLane& tx, wire::ProcessId peer, std::uint32_t remote_vci) noexcept
+      : owner_(owner), tx_(tx), peer_(peer), remote_vci_(remote_vci) {}
+
+  Lock& lock() noexcept LOCK_RETURNED(lock_) { return lock_; }
+  wire::ProcessId peer() const noexcept { return peer_; }
+  std::uint32_t remote_vci() const noexcept { return remote_vci_; }
+
+  // Sends at once if nothing is queued and there is room. False: nothing happened, queue() it.
+  bool try_post(const wire::Header& header, const void* prefix, wire::Payload& payload) noexcept {
+    lock_.lock();
+    const bool sent = queue_.empty() && wire::try_send(tx_, header, prefix, payload);
+    lock_.unlock();
+    return sent;
+  }
+
+  // For SendOp::push, which runs under the lock.
+  bool send(const wire::Header& header, const void* prefix, wire::Payload& payload) noexcept {
+    return wire::try_send(tx_, header, prefix, payload);
+  }
+
+  // Tries to push the operation, in order after everything queued; what does not go now goes with progress.
+  void queue(SendOp& op) noexcept;
+  // The same for data that may pass what is queued.
+  void stream(SendOp& op) noexcept;
+  // Takes an operation off the queue that has not begun. False when it is not there.
+  bool cancel(SendOp& op) noexcept;
+  // Pushes what it can; returns how many operations moved. Does nothing when another thread is at it.
+  unsigned progress() noexcept;
+
+  bool busy() const noexcept { return busy_.load(std::memory_order_relaxed); }
+
+ private:
+  unsigned push_all() noexcept REQUIRES(lock_);
+  void set_busy() noexcept REQUIRES(lock_);
+
+  Lock lock_;
+  Vci& owner_;
+  wire::TxLane& tx_;
+  const wire::ProcessId peer_;
+  const std::uint32_t remote_vci_;
+  SendQueue queue_;
+  SendQueue streams_;
+  std::atomic<bool> busy_{false};
+};
+
+}  // namespace heddle::vci

@@ -1,0 +1,55 @@
+// An operation that waits for room in a lane.
+#pragma once
+
+namespace heddle::vci {
+
+class Lane;
+
+struct SendOp {
+  enum class Pushed {
+    kBlocked,   // no room
+    kMore,      // one packet went, another follows
+    kFinished,  // everything went; the operation may be gone already
+  };
+  // Sends one packet if there is room. Runs under the lane's lock, with the operation on no queue; when it finishes, it
+  // completes or frees the operation itself.
+  Pushed (*push)(SendOp&, Lane&) = nullptr;
+  SendOp* next = nullptr;
+};
+
+// A FIFO of operations, linked through them. Guarded by its owner's lock.
+class SendQueue {
+ public:
+  bool empty() const noexcept { return head_ == nullptr; }
+  SendOp* front() const noexcept { return head_; }
+  void push_back(SendOp& op) noexcept {
+    op.next = nullptr;
+    (head_ == nullptr ? head_ : tail_->next) = &op;
+    tail_ = &op;
+  }
+  void push_front(SendOp& op) noexcept {
+    op.next = head_;
+    if (head_ == nullptr) tail_ = &op;
+    head_ = &op;
+  }
+  SendOp* pop_front() noexcept {
+    SendOp* op = head_;
+    head_ = op->next;
+    return op;
+  }
+  bool remove(SendOp& op) noexcept {
+    for (SendOp **at = &head_, *before = nullptr; *at != nullptr; before = *at, at = &(*at)->next) {
+      if (*at != &op) continue;
+      *at = op.next;
+      if (tail_ == &op) tail_ = before;
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  SendOp* head_ = nullptr;
+  SendOp* tail_ = nullptr;
+};
+
+}  // namespace heddle::vci

@@ -1,0 +1,65 @@
+#include "vci/vci.hpp"
+
+#include "vci/domain.hpp"
+
+namespace heddle::vci {
+
+Vci::Vci(Domain& domain, std::uint32_t index, match::EngineKind engine, bool threaded) noexcept
+    : domain_(domain), index_(index), bell_(threaded ? &domain.bell() : nullptr), matching_(engine), pool_(threaded) {
+  if (!threaded) {
+    lock_.elide();
+    lanes_lock_.elide();
+  }
+}
+
+Status Vci::lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** out) {
+  LockGuard guard(lanes_lock_);
+  for (Lane& lane : lanes_) {
+    if (lane.peer() == peer && lane.remote_vci() == remote_vci) {
+      *out = &lane;
+      return Status::ok();
+    }
+  }
+  wire::TxLane* tx = nullptr;
+  HEDDLE_TRY(domain_.connect(peer, remote_vci, &tx));
+  *out = &lanes_.emplace_back(*this, *tx, peer, remote_vci);
+  if (bell_ == nullptr) (*out)->lock().elide();
+  return Status::ok();
+}
+
+unsigned Vci::push_lanes() noexcept {
+  if (!lanes_lock_.try_lock()) return 0;
+  unsigned moved = 0;
+  for (Lane& lane : lanes_) {
+    if (lane.busy()) moved += lane.progress();
+  }
+  lanes_lock_.unlock();
+  return moved;
+}
+
+unsigned Vci::poll() noexcept {
+  unsigned count = 0;
+  for (wire::Wire* wire : domain_.wires()) {
+    count += wire::poll(*wire, index_, kPollLimit,
+                        [this](const wire::Packet& packet) noexcept { table_.dispatch(*this, packet); });
+  }
+  return count;
+}
+
+unsigned Vci::progress() noexcept {
+  bool contended = false;
+  return progress_before_sleep(&contended);
+}
+
+unsigned Vci::progress_before_sleep(bool* contended) noexcept {
+  unsigned moved = has_busy_lanes() ? push_lanes() : 0;
+  if (!lock_.try_lock()) {
+    *contended = true;
+    return moved;
+  }
+  moved += poll();
+  lock_.unlock();
+  return moved;
+}
+
+}  // namespace heddle::vci

@@ -1,0 +1,74 @@
+// A virtual communication interface: one stream of messages that shares nothing with the others.
+//
+// Problem: threads that communicate independently must not meet in the library (the VCI paper).
+// Method:  each VCI has its own receive lock, matching, portal table, lanes, rings and pool of requests, on cache lines
+//          of its own. A communicator uses one VCI (its address, mpi/comm.hpp).
+// Threads: progress() takes the lock only if it is free. Handlers run under it. What they call must never take the lock
+//          of another VCI.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+
+#include "base/doorbell.hpp"
+#include "base/lock.hpp"
+#include "portals/match_list.hpp"
+#include "portals/table.hpp"
+#include "vci/lane.hpp"
+#include "vci/pool.hpp"
+
+namespace heddle::vci {
+
+class Domain;
+
+class alignas(2 * kCacheLine) Vci {
+ public:
+  Vci(Domain& domain, std::uint32_t index, match::EngineKind engine, bool threaded) noexcept;
+
+  std::uint32_t index() const noexcept { return index_; }
+  Domain& domain() const noexcept { return domain_; }
+
+  Lock& lock() noexcept LOCK_RETURNED(lock_) { return lock_; }
+  portals::MatchList& matching() noexcept REQUIRES(lock_) { return matching_; }
+  portals::PortalTable& table() noexcept { return table_; }  // fill before traffic starts
+  Pool& pool() noexcept { return pool_; }
+
+  // The lane to VCI `remote_vci` of `peer`, made when first asked for. Any thread.
+  Status lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** lane);
+
+  // Pushes what waits for room and handles what has arrived, unless another thread is at it. Returns how much moved.
+  unsigned progress() noexcept;
+  // The same for a caller that is about to sleep: `*contended` is set when another thread kept it from looking.
+  unsigned progress_before_sleep(bool* contended) noexcept;
+  bool has_busy_lanes() const noexcept { return busy_lanes_.load(std::memory_order_relaxed) != 0; }
+
+  // Wakes the threads of this process that sleep in a wait: something of theirs may be complete.
+  void wake_waiters() noexcept {
+    if (bell_ != nullptr) bell_->ring();
+  }
+
+  // For Lane.
+  void count_busy_lane(bool now) noexcept { busy_lanes_.fetch_add(now ? 1 : -1, std::memory_order_relaxed); }
+
+ private:
+  unsigned poll() noexcept REQUIRES(lock_);
+  unsigned push_lanes() noexcept;
+
+  static constexpr unsigned kPollLimit = 32;  // packets of one ring before the next gets its turn
+
+  Domain& domain_;
+  const std::uint32_t index_;
+  Doorbell* const bell_;  // null when one thread uses the process: nobody can be asleep then
+  Lock lock_;
+  portals::MatchList matching_ GUARDED_BY(lock_);
+  portals::PortalTable table_;
+
+  alignas(kCacheLine) Pool pool_;
+
+  alignas(kCacheLine) std::atomic<std::int32_t> busy_lanes_{0};
+  Lock lanes_lock_;
+  std::deque<Lane> lanes_ GUARDED_BY(lanes_lock_);
+};
+
+}  // namespace heddle::vci

@@ -1,0 +1,28 @@
+// Calls of the wire's hot functions that skip the virtual table where the wire is shared memory, so that the compiler
+// sees through them. The layers above call these and know of no particular wire.
+#pragma once
+
+#include "wire/shm.hpp"
+#include "wire/wire.hpp"
+
+namespace heddle::wire {
+
+inline bool try_send(TxLane& lane, const Header& header, const void* prefix, Payload& payload) noexcept {
+  if (lane.is_shm) [[likely]]
+    return static_cast<ShmLane&>(lane).try_send(header, prefix, payload);
+  return lane.try_send(header, prefix, payload);
+}
+
+template <class Deliver>
+unsigned poll(Wire& wire, std::uint32_t vci, unsigned limit, Deliver&& deliver) noexcept {
+  if (wire.is_shm) [[likely]]
+    return static_cast<ShmWire&>(wire).poll_with(vci, limit, deliver);
+  struct Adapter final : Sink {
+    explicit Adapter(Deliver& d) noexcept : deliver_to(d) {}
+    void deliver(const Packet& packet) noexcept override { deliver_to(packet); }
+    Deliver& deliver_to;
+  } sink(deliver);
+  return wire.poll(vci, sink, limit);
+}
+
+}  // namespace heddle::wire

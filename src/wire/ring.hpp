@@ -1,0 +1,217 @@
+// A ring from one sender to one receiver, in shared memory.
+//
+// Problem: an 8-byte message must cross in about two transfers of a cache line; anything more is our own doing.
+// Method:  64-byte slots, each with its own sequence word, so that the payload and "it is there" travel in one line. A
+//          packet that does not fit one slot takes several; the first is published last. A slot that continues a packet
+//          carries a sequence word that no reader waits for. The receiver returns credit once per quarter ring, so the
+//          sender rarely reads a line that the receiver writes.
+//
+//     first slot         0         4         6       7       8                        24                            64
+//                        +---------+---------+-------+-------+------------------------+------------------------------+
+//                        | seq 32  | bytes16 | slots | kind  | Header                 | prefix, then payload: 40     |
+//                        +---------+---------+-------+-------+------------------------+------------------------------+
+//     continuing slot    0         4         8                                                                      64
+//                        +---------+---------+----------------------------------------------------------------------+
+//                        | ~seq 32 | unused  | payload: 56                                                          |
+//                        +---------+---------+----------------------------------------------------------------------+
+//
+// Threads: one producer and one consumer, in different processes or not. Both sides are wait-free.
+// Order:   `sequence` is published with release and read with acquire; `consumed` likewise, the other way.
+// Cost:    prototype: 62 ns one way, 330 M packets/s in a burst, between two cores of one L3.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/atomics.hpp"
+#include "base/cpu.hpp"
+#include "wire/packet.hpp"
+
+namespace heddle::wire {
+
+// How the bytes of a packet lie.
+enum class SlotKind : std::uint8_t {
+  kInline = 0,  // prefix and payload in the slots
+  kCell = 1,    // prefix in the slot, then a CellRef; the payload lies in that cell
+};
+
+template <class Atomics>
+struct alignas(kCacheLine) Slot {
+  static constexpr std::size_t kFirstBytes = 40;
+  static constexpr std::size_t kNextBytes = 56;
+
+  struct First {
+    std::uint16_t bytes;  // prefix and inline payload
+    std::uint8_t slots;
+    SlotKind kind;
+    Header header;
+    std::byte data[kFirstBytes];
+  };
+  struct Next {
+    std::uint32_t unused;
+    std::byte data[kNextBytes];
+  };
+
+  typename Atomics::template atomic<std::uint32_t> sequence{0};
+  union {
+    First first;
+    Next next;
+  };
+
+  Slot() noexcept {}
+};
+
+// The words that the receiver writes, on a line of their own.
+template <class Atomics>
+struct alignas(kCacheLine) Credit {
+  typename Atomics::template atomic<std::uint32_t> slots{0};  // consumed since the beginning
+  typename Atomics::template atomic<std::uint32_t> cells{0};  // given back since the beginning
+};
+
+template <class Atomics = StdAtomics>
+struct RingMemory {
+  static constexpr std::uint32_t kSlots = 64;
+  static_assert(std::has_single_bit(kSlots));
+
+  Credit<Atomics> credit;
+  Slot<Atomics> slots[kSlots];
+
+  Slot<Atomics>& at(std::uint32_t index) noexcept { return slots[index & (kSlots - 1)]; }
+};
+
+// The most that one packet may carry inline, and the slots that it takes.
+inline constexpr std::uint32_t kMaxSlotsPerPacket = 16;
+inline constexpr std::size_t kMaxInline = 40 + (kMaxSlotsPerPacket - 1) * 56;
+constexpr std::uint32_t slots_for(std::size_t bytes) noexcept {
+  return bytes <= 40 ? 1 : 1 + static_cast<std::uint32_t>((bytes - 40 + 55) / 56);
+}
+
+template <class Atomics = StdAtomics>
+class RingProducer {
+ public:
+  explicit RingProducer(RingMemory<Atomics>& memory) noexcept : memory_(&memory) {}
+
+  bool has_room(std::uint32_t slots) noexcept {
+    if (tail_ - consumed_ + slots <= RingMemory<Atomics>::kSlots) return true;
+    consumed_ = memory_->credit.slots.load(std::memory_order_acquire);
+    return tail_ - consumed_ + slots <= RingMemory<Atomics>::kSlots;
+  }
+
+  // A whole packet of at most kMaxInline bytes. False when the ring is full; then nothing was taken.
+  bool try_push(const Header& header, const void* prefix, Payload& payload) noexcept {
+    const std::size_t bytes = header.prefix_bytes + payload.bytes;
+    const std::uint32_t slots = slots_for(bytes);
+    if (!has_room(slots)) return false;
+    Slot<Atomics>& slot = memory_->at(tail_);
+    Atomics::writes(&slot.first, sizeof slot.first);
+    if (header.prefix_bytes != 0) std::memcpy(slot.first.data, prefix, header.prefix_bytes);
+    const std::size_t here = std::min(payload.bytes, Slot<Atomics>::kFirstBytes - header.prefix_bytes);
+    payload.take(slot.first.data + header.prefix_bytes, here);
+    std::size_t left = payload.bytes - here;
+    for (std::uint32_t i = 1; i < slots; ++i) {
+      Slot<Atomics>& more = memory_->at(tail_ + i);
+      const std::size_t n = std::min(left, Slot<Atomics>::kNextBytes);
+      Atomics::writes(more.next.data, n);
+      payload.take(more.next.data, n);
+      // A value that at(tail_ + i) can only be waited for after 2^31 more slots, long overwritten by then.
+      more.sequence.store((tail_ + i + 1) ^ 0x80000000u, std::memory_order_relaxed);
+      left -= n;
+    }
+    publish(slot, header, bytes, slots, SlotKind::kInline);
+    return true;
+  }
+
+  // A packet whose payload lies in a cell: `body` follows the prefix. REQUIRES: has_room(1).
+  template <class Ref>
+  void push_cell(const Header& header, const void* prefix, const Ref& ref) noexcept {
+    static_assert(kMaxPrefix + sizeof(Ref) <= Slot<Atomics>::kFirstBytes);
+    Slot<Atomics>& slot = memory_->at(tail_);
+    Atomics::writes(&slot.first, sizeof slot.first);
+    if (header.prefix_bytes != 0) std::memcpy(slot.first.data, prefix, header.prefix_bytes);
+    std::memcpy(slot.first.data + header.prefix_bytes, &ref, sizeof ref);
+    publish(slot, header, header.prefix_bytes + sizeof ref, 1, SlotKind::kCell);
+  }
+
+  std::uint32_t cells_given_back() const noexcept { return memory_->credit.cells.load(std::memory_order_acquire); }
+
+ private:
+  void publish(Slot<Atomics>& slot, const Header& header, std::size_t bytes, std::uint32_t slots,
+               SlotKind kind) noexcept {
+    slot.first.header = header;
+    slot.first.bytes = static_cast<std::uint16_t>(bytes);
+    slot.first.slots = static_cast<std::uint8_t>(slots);
+    slot.first.kind = kind;
+    slot.sequence.store(tail_ + 1, std::memory_order_release);
+    tail_ += slots;
+  }
+
+  RingMemory<Atomics>* memory_;
+  std::uint32_t tail_ = 0;      // slots written since the beginning
+  std::uint32_t consumed_ = 0;  // the newest credit seen
+};
+
+template <class Atomics = StdAtomics>
+class RingConsumer {
+ public:
+  explicit RingConsumer(RingMemory<Atomics>& memory) noexcept : memory_(&memory) {}
+
+  bool empty() const noexcept { return memory_->at(head_).sequence.load(std::memory_order_acquire) != head_ + 1; }
+
+  // Hands the next packet to take(slot.first, bytes): `bytes` is its prefix and inline payload in one piece.
+  // False when there is none. The packet's memory is the producer's again when take() returns.
+  template <class Take>
+  bool pop(Take&& take) noexcept {
+    Slot<Atomics>& slot = memory_->at(head_);
+    if (slot.sequence.load(std::memory_order_acquire) != head_ + 1) return false;
+    Atomics::reads(&slot.first, sizeof slot.first);
+    const std::uint32_t slots = slot.first.slots;
+    if (slots == 1) [[likely]] {
+      take(slot.first, slot.first.data);
+    } else {
+      std::byte whole[kMaxInline];
+      gather(slot, whole);
+      take(slot.first, whole);
+    }
+    head_ += slots;
+    if (head_ - returned_ >= RingMemory<Atomics>::kSlots / 4) return_credit();
+    return true;
+  }
+
+  // Tells the producer of everything consumed so far, ahead of the quarter ring.
+  void return_credit() noexcept {
+    returned_ = head_;
+    memory_->credit.slots.store(head_, std::memory_order_release);
+  }
+
+  void give_cell_back() noexcept { memory_->credit.cells.store(++cells_, std::memory_order_release); }
+
+ private:
+  void gather(const Slot<Atomics>& slot, std::byte* to) const noexcept {
+    std::size_t left = slot.first.bytes;
+    std::size_t n = std::min(left, Slot<Atomics>::kFirstBytes);
+    std::memcpy(to, slot.first.data, n);
+    for (std::uint32_t i = 1; i < slot.first.slots; ++i) {
+      to += n;
+      left -= n;
+      n = std::min(left, Slot<Atomics>::kNextBytes);
+      Atomics::reads(memory_->at(head_ + i).next.data, n);
+      std::memcpy(to, memory_->at(head_ + i).next.data, n);
+    }
+  }
+
+  RingMemory<Atomics>* memory_;
+  std::uint32_t head_ = 0;      // slots consumed since the beginning
+  std::uint32_t returned_ = 0;  // the credit that the producer was told
+  std::uint32_t cells_ = 0;
+};
+
+using PlainSlot = Slot<StdAtomics>;
+static_assert(sizeof(PlainSlot) == 64);
+static_assert(offsetof(PlainSlot, first) == 4);
+static_assert(offsetof(PlainSlot::First, header) == 4 && offsetof(PlainSlot::First, data) == 20);
+static_assert(offsetof(PlainSlot::Next, data) == 4);
+
+}  // namespace heddle::wire

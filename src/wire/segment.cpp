@@ -1,0 +1,138 @@
+#include "wire/segment.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+
+#include "mpi.h"
+
+namespace heddle::wire {
+namespace {
+
+// Segments of this process by the inode of their memfd. Several Process contexts of one program share a mapping, so
+// that they see one address for one word, as the race detector needs.
+std::mutex registry_mutex;
+std::map<ino_t, std::weak_ptr<Segment>>& registry() {
+  static auto* map = new std::map<ino_t, std::weak_ptr<Segment>>;
+  return *map;
+}
+
+ino_t inode_of(int fd) {
+  struct stat info {};
+  return fstat(fd, &info) == 0 ? info.st_ino : 0;
+}
+
+}  // namespace
+
+Status Segment::map(int fd, std::uint32_t ranks, std::shared_ptr<Segment>* out) {
+  std::lock_guard lock(registry_mutex);
+  std::weak_ptr<Segment>& known = registry()[inode_of(fd)];
+  if (std::shared_ptr<Segment> segment = known.lock()) {
+    close(fd);
+    *out = std::move(segment);
+    return Status::ok();
+  }
+  const std::size_t bytes = ranks * kRegionBytes;
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (base == MAP_FAILED) {
+    const int cause = errno;
+    close(fd);
+    return error(MPI_ERR_NO_MEM,
+                 "mapping %zu MiB of address space for shared memory failed: %s; is there a 'ulimit -v'?", bytes >> 20,
+                 std::strerror(cause));
+  }
+  madvise(base, bytes, MADV_DONTFORK);  // a forked child must not ring our bells
+  out->reset(new Segment(fd, static_cast<std::byte*>(base), bytes));
+  known = *out;
+  return Status::ok();
+}
+
+Status Segment::create(std::uint32_t ranks, std::shared_ptr<Segment>* out) {
+  const int fd = memfd_create("heddle", MFD_CLOEXEC);
+  if (fd < 0) return error(MPI_ERR_NO_MEM, "memfd_create for shared memory failed: %s", std::strerror(errno));
+  fchmod(fd, 0600);
+  if (ftruncate(fd, static_cast<off_t>(ranks * kRegionBytes)) != 0) {
+    const int cause = errno;
+    close(fd);
+    return error(MPI_ERR_NO_MEM, "sizing the shared memory of %u ranks failed: %s", ranks, std::strerror(cause));
+  }
+  HEDDLE_TRY(map(fd, ranks, out));
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    RegionHeader* header = &(*out)->region(rank);
+    if (fallocate(fd, 0, static_cast<off_t>(rank * kRegionBytes), sizeof(RegionHeader)) != 0) {
+      return error(MPI_ERR_NO_MEM, "no memory for the shared segment of %u ranks: %s; free memory on this node", ranks,
+                   std::strerror(errno));
+    }
+    new (header) RegionHeader;
+    header->carved.store((sizeof(RegionHeader) + 4095) & ~std::size_t{4095}, std::memory_order_release);
+  }
+  return Status::ok();
+}
+
+Status Segment::attach(const std::string& card, std::uint32_t ranks, std::shared_ptr<Segment>* out) {
+  long pid = 0;
+  int number = -1;
+  const char* end = card.data() + card.size();
+  auto [after_pid, bad_pid] = std::from_chars(card.data(), end, pid);
+  if (bad_pid != std::errc() || after_pid == end || *after_pid != ':' ||
+      std::from_chars(after_pid + 1, end, number).ptr != end || pid <= 0 || number < 0) {
+    return error(MPI_ERR_OTHER,
+                 "the shared memory's address '%.64s' is malformed; are all ranks of one Heddle version?",
+                 card.c_str());
+  }
+  const std::string path = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(number);
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) {
+    return error(MPI_ERR_OTHER,
+                 "opening the node's shared memory (%s) failed: %s; ranks of one node must see each other's /proc "
+                 "(one PID namespace, one user)",
+                 path.c_str(), std::strerror(errno));
+  }
+  struct stat info {};
+  if (fstat(fd, &info) != 0 || static_cast<std::size_t>(info.st_size) != ranks * kRegionBytes) {
+    close(fd);
+    return error(MPI_ERR_OTHER,
+                 "the node's shared memory has %lld bytes where %zu belong; are all ranks of one Heddle version?",
+                 static_cast<long long>(info.st_size), ranks * kRegionBytes);
+  }
+  return map(fd, ranks, out);
+}
+
+Segment::~Segment() {
+  {
+    std::lock_guard lock(registry_mutex);
+    registry().erase(inode_of(fd_));
+  }
+  munmap(base_, bytes_);
+  close(fd_);
+}
+
+std::string Segment::card() const { return std::to_string(getpid()) + ":" + std::to_string(fd_); }
+
+Status Segment::carve(std::uint32_t rank, std::size_t bytes, std::uint64_t* offset) {
+  std::atomic<std::uint64_t>& carved = region(rank).carved;
+  std::uint64_t begin = carved.load(std::memory_order_relaxed);
+  do {
+    if (begin + bytes > kRegionBytes) {
+      return error(MPI_ERR_NO_MEM, "the shared memory region of local rank %u is used up (%zu MiB)", rank,
+                   kRegionBytes >> 20);
+    }
+  } while (!carved.compare_exchange_weak(begin, begin + bytes, std::memory_order_acq_rel, std::memory_order_relaxed));
+  const std::uint64_t at = rank * kRegionBytes + begin;
+  if (fallocate(fd_, 0, static_cast<off_t>(at), static_cast<off_t>(bytes)) != 0) {
+    return error(MPI_ERR_NO_MEM, "reserving %zu KiB of shared memory failed: %s; free memory on this node", bytes >> 10,
+                 std::strerror(errno));
+  }
+  *offset = at;
+  return Status::ok();
+}
+
+}  // namespace heddle::wire

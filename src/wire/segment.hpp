@@ -1,0 +1,76 @@
+// The shared memory of one job on one node.
+//
+// Problem: rings and cells must lie in memory that all ranks of the node have mapped; it must not outlive them, even
+//          after kill -9; a node that is short of memory must get an error and not a SIGBUS.
+// Method:  one memfd, made by one rank and opened by the others through /proc/<pid>/fd: it has no name, so nothing can
+//          be left behind, and it does not depend on the size of /dev/shm. It is sparse: each rank owns a region
+//          of kRegionBytes, of which pages exist once they are carved. A carve reserves its pages with fallocate first.
+//
+//     +--------------------+--------------------+---- - -
+//     | region of rank 0   | region of rank 1   |
+//     +--------------------+--------------------+---- - -
+//     region:  | RegionHeader | carved ... | not yet carved |
+//
+// Threads: carve() may be called by any thread of any rank that has the segment mapped.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/doorbell.hpp"
+#include "base/status.hpp"
+
+namespace heddle::wire {
+
+inline constexpr std::uint32_t kMaxVcis = 16;
+
+struct RegionHeader {
+  Doorbell bell;
+  // Rings that senders have made for each VCI and its owner has not yet seen: a stack linked through RingBlock::next.
+  struct alignas(kCacheLine) NewRings {
+    std::atomic<std::uint64_t> head{0};  // offset in the segment, 0: none
+  } new_rings[kMaxVcis];
+  alignas(kCacheLine) std::atomic<std::uint64_t> carved{0};  // bytes of the region, this header included
+  // Its owner has finalized and polls no more: what is sent to it is dropped once its rings are full, so nobody waits
+  // for room.
+  std::atomic<std::uint32_t> departed{0};
+};
+
+class Segment {
+ public:
+  static constexpr std::size_t kRegionBytes = std::size_t{64} << 20;
+
+  // Makes a segment for `ranks` ranks, with every RegionHeader in place.
+  static Status create(std::uint32_t ranks, std::shared_ptr<Segment>* out);
+  // Opens what another process (or this one) announced by card().
+  static Status attach(const std::string& card, std::uint32_t ranks, std::shared_ptr<Segment>* out);
+  ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  // What attach() needs, as text. Valid while this process keeps the segment.
+  std::string card() const;
+
+  RegionHeader& region(std::uint32_t rank) noexcept {
+    return *reinterpret_cast<RegionHeader*>(base_ + rank * kRegionBytes);
+  }
+  // `bytes` (a multiple of 64) of fresh zeroed memory from the region of `rank`.
+  Status carve(std::uint32_t rank, std::size_t bytes, std::uint64_t* offset);
+  template <class T>
+  T* at(std::uint64_t offset) noexcept {
+    return reinterpret_cast<T*>(base_ + offset);
+  }
+
+ private:
+  Segment(int fd, std::byte* base, std::size_t bytes) noexcept : fd_(fd), base_(base), bytes_(bytes) {}
+  static Status map(int fd, std::uint32_t ranks, std::shared_ptr<Segment>* out);
+
+  int fd_;
+  std::byte* base_;
+  std::size_t bytes_;
+};
+
+}  // namespace heddle::wire

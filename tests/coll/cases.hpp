@@ -1,0 +1,60 @@
+// What the tests of collectives go through: sizes, roots, counts, datatypes, in place or not.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "layout.hpp"
+
+namespace heddle::coll::test {
+
+inline constexpr int kMaxSize = 17;
+
+struct Case {
+  int size;
+  int root;
+  MPI_Count count;
+  const Layout& layout;
+  bool in_place;
+};
+
+inline std::string describe(const Case& c) {
+  return "size " + std::to_string(c.size) + " root " + std::to_string(c.root) + " count " + std::to_string(c.count) +
+         " of " + c.layout.name + (c.in_place ? " in place" : "");
+}
+
+template <class Test>
+void for_each_case(bool rooted, MPI_Count large, Test&& test) {
+  for (int size = 1; size <= kMaxSize; ++size) {
+    for (int root : rooted ? std::set<int>{0, size / 2, size - 1} : std::set<int>{0}) {
+      for (const Layout& layout : layouts()) {
+        for (MPI_Count count : {MPI_Count{0}, MPI_Count{1}, MPI_Count{3}, large}) {
+          if (count == large && size != 2 && size != 3 && size != 5) continue;
+          for (bool in_place : {false, true}) {
+            const Case c{size, root, count, layout, in_place};
+            SCOPED_TRACE(describe(c));
+            test(c);
+            if (::testing::Test::HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+inline std::vector<Array> arrays(const Case& c, MPI_Count count) {
+  return std::vector<Array>(static_cast<std::size_t>(c.size), Array(c.layout, count));
+}
+
+inline void expect_clean(const std::vector<Array>& all) {
+  for (const Array& a : all) ASSERT_TRUE(a.holes_untouched());
+}
+
+inline Buffer in_place_or(bool in_place, Array& a) {
+  return in_place ? Buffer(MPI_IN_PLACE, 0, *a.buffer().type) : a.buffer();
+}
+
+}  // namespace heddle::coll::test

@@ -1,0 +1,57 @@
+// A program that is nothing but its boot: what a rank does in MPI_Init and MPI_Finalize, and ways to die in between.
+//
+//   boot_probe exchange            every rank reads what every rank has put, and prints one line
+//   boot_probe abort RANK CODE     RANK aborts while the others wait in a fence
+//   boot_probe leave RANK CODE     RANK ends with CODE without saying goodbye
+//   boot_probe late RANK CODE      RANK ends with CODE after saying goodbye
+//   boot_probe kill RANK           RANK kills itself while the others wait in a fence
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "boot/boot.hpp"
+
+using namespace heddle;
+
+namespace {
+
+Status exchange(boot::Boot& boot) {
+  HEDDLE_TRY(boot.put("probe-" + std::to_string(boot.rank()), "value-of-" + std::to_string(boot.rank())));
+  HEDDLE_TRY(boot.fence());
+  int right = 0;
+  for (int r = 0; r < boot.size(); ++r) {
+    std::string value;
+    HEDDLE_TRY(boot.get("probe-" + std::to_string(r), value));
+    right += value == "value-of-" + std::to_string(r);
+  }
+  std::printf("rank %d of %d: %d values, %d on this node, program %d\n", boot.rank(), boot.size(), right,
+              boot.local_size(), boot.appnum());
+  return Status::ok();
+}
+
+int fail() {
+  std::fprintf(stderr, "boot_probe: %s\n", last_error_detail());
+  return 90;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "exchange";
+  const int chosen = argc > 2 ? std::atoi(argv[2]) : -1, code = argc > 3 ? std::atoi(argv[3]) : 0;
+  Status status;
+  const auto boot = boot::connect(status);
+  if (!status) return fail();
+  if (what == "exchange" && !exchange(*boot)) return fail();
+  if (boot->rank() == chosen) {
+    if (what == "abort") boot->abort(code, "probe: rank " + std::to_string(chosen) + " gives up");
+    if (what == "kill") kill(getpid(), SIGKILL);
+    if (what == "leave") std::_Exit(code);
+  }
+  if (!boot->fence()) return fail();
+  if (!boot->finalize()) return fail();
+  return boot->rank() == chosen ? code : 0;
+}

@@ -1,0 +1,64 @@
+// Several MPI processes in one program, as threads: the race detector and the sanitizers see them all.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "boot/in_process.hpp"
+#include "mpi/process.hpp"
+#include "p2p/install.hpp"
+#include "support/test_wire.hpp"
+#include "vci/domain.hpp"
+#include "vci/vci.hpp"
+
+namespace heddle::test {
+
+// Runs body(process) for ranks 0..size-1 of one job, each on a thread of its own, connected by shared memory.
+template <class Body>
+void run_processes(int size, Body body, int threads = MPI_THREAD_MULTIPLE) {
+  std::vector<std::unique_ptr<boot::Boot>> boots = boot::in_process_job(size);
+  std::vector<std::thread> ranks;
+  for (auto& boot : boots) {
+    ranks.emplace_back([&body, threads, mine = std::move(boot)]() mutable {
+      mpi::Process process;
+      Status status = process.start(std::move(mine), threads);
+      ASSERT_TRUE(status) << last_error_detail();
+      p2p::install(process.domain());
+      body(process);
+      // Whoever leaves early would take its progress away from the others.
+      ASSERT_TRUE(process.boot().fence());
+      ASSERT_TRUE(process.finish());
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+}
+
+// The same over a test wire in this weather.
+template <class Body>
+void run_processes_in(Weather weather, int size, Body body) {
+  auto network = std::make_shared<Network>(size, weather);
+  std::vector<std::unique_ptr<boot::Boot>> boots = boot::in_process_job(size);
+  std::vector<std::thread> ranks;
+  for (auto& boot : boots) {
+    ranks.emplace_back([&body, network, size, mine = std::move(boot)]() mutable {
+      vci::DomainOptions options;
+      options.self = static_cast<wire::ProcessId>(mine->rank());
+      options.threaded = true;
+      options.local_ranks = static_cast<std::uint32_t>(size);
+      std::vector<std::unique_ptr<wire::Wire>> wires;
+      wires.push_back(std::make_unique<TestWire>(network, options.self));
+      mpi::Process process;
+      process.set_boot(std::move(mine));
+      ASSERT_TRUE(process.start_on(std::make_unique<vci::Domain>(options, std::move(wires)))) << last_error_detail();
+      p2p::install(process.domain());
+      body(process);
+      ASSERT_TRUE(process.boot().fence());
+      ASSERT_TRUE(process.finish());
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+}
+
+}  // namespace heddle::test
