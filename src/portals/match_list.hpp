@@ -9,6 +9,7 @@
 // Cost:    an expected message allocates nothing; an unexpected one takes a header from a slab.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -65,9 +66,9 @@ class MatchList {
     }
     header->key = key;
     header->portal = packet.header.portal;
-    std::memcpy(header->prefix, packet.prefix, packet.header.prefix_bytes);
+    std::copy_n(packet.prefix, packet.header.prefix_bytes, header->prefix);
     header->payload_bytes = packet.payload_bytes;
-    std::memcpy(header->payload, packet.payload, packet.payload_bytes);
+    std::copy_n(packet.payload, packet.payload_bytes, header->payload);  // which may be null for no bytes, unlike memcpy's
     matcher_.add_unexpected(*header);
     return header;
   }

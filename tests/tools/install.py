@@ -53,7 +53,9 @@ with tempfile.TemporaryDirectory() as folder:
     for name in ("client.c", "client.cpp"):
         (top / name).write_text(CLIENT)
     (top / "CMakeLists.txt").write_text(PROJECT)
-    environment = {**os.environ, "PATH": f"{prefix}/bin:{os.environ['PATH']}"}
+    # A sanitized build's programs need the sanitizer at their link too, a flag that FindMPI does not carry over.
+    sanitizer = [word for word in run(prefix / "bin/mpicc", "--showme:compile").split() if word.startswith("-fsanitize")]
+    environment = {**os.environ, "PATH": f"{prefix}/bin:{os.environ['PATH']}", "LDFLAGS": " ".join(sanitizer)}
     print("\n".join(line for line in run("cmake", "-S", top, "-B", top / "build", env=environment).splitlines()
                     if "MPI" in line or "exec" in line))
     run("cmake", "--build", top / "build", env=environment)
@@ -66,7 +68,6 @@ with tempfile.TemporaryDirectory() as folder:
     if shutil.which("pkg-config"):
         flags = run("pkg-config", "--cflags", "--libs", "mpi-c",
                     env={**os.environ, "PKG_CONFIG_PATH": f"{libdir}/pkgconfig"}).split()
-        sanitizer = run(prefix / "bin/mpicc", "--showme:compile").split()[:-1]
         run("cc", top / "client.c", "-o", top / "packaged", *flags, *sanitizer)
         run(top / "packaged")
         print("pkg-config: ok")
