@@ -178,6 +178,7 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (world_size > 1) {
     posted_order();
+    MPI_Barrier(MPI_COMM_WORLD);  // its last receive would take anything, from the ranks that are not in it too
     probes();
     cancel();
   }
