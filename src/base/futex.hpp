@@ -13,7 +13,7 @@ void futex_wake(const std::atomic<std::uint32_t>& word, int how_many) noexcept;
 
 // Registers this process for heavy_fence() by its peers. Call once before the first heavy_fence().
 // False where the kernel refuses membarrier: sleeps must then be short and bounded.
-bool register_heavy_fence() noexcept;
+[[nodiscard]] bool register_heavy_fence() noexcept;
 // A full fence on every core that runs a registered process, so that those need none of their own.
 void heavy_fence() noexcept;
 

@@ -34,7 +34,7 @@ void destroy(mpi::Request& request) {
   operations.give_back(&operation);
 }
 
-const mpi::RequestType kOperationType{"nonblocking collective", nullptr, nullptr, destroy};
+const mpi::RequestType kOperationType{nullptr, nullptr, destroy};
 
 // True when the collective is over; the operation belongs to its owner again then.
 bool go_on(Operation& operation) {

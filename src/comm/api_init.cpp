@@ -24,7 +24,7 @@ void drain(mpi::Process& process) {
     for (std::uint32_t i = 0; i < domain.vci_count(); ++i) {
       if (domain.vci(i).has_busy_lanes()) return false;
     }
-    return p2p::abandoned() == 0;
+    return !domain.has_abandoned();
   });
 }
 

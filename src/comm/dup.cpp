@@ -69,7 +69,7 @@ void destroy(mpi::Request& request) {
   mpi::release(parent);
 }
 
-const mpi::RequestType kDuplicationType{"MPI_Comm_idup", nullptr, nullptr, destroy};
+const mpi::RequestType kDuplicationType{nullptr, nullptr, destroy};
 
 void settle(Duplication& d) {
   const Status status = d.creation.verdict(d.messages.error());

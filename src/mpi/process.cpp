@@ -99,7 +99,7 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
                  "the job has %d ranks, but only %d of them on this node; this version of Heddle runs on one node",
                  boot_->size(), boot_->local_size());
   }
-  register_heavy_fence();
+  options.short_sleeps = !register_heavy_fence();
   std::vector<std::unique_ptr<wire::Wire>> wires(1);
   HEDDLE_TRY(open_shm(*boot_, options.threaded, &wires.front()));
   return start_on(std::make_unique<vci::Domain>(options, std::move(wires)));

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "base/status.hpp"
+#include "mpi/bsend_account.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/context.hpp"
 
@@ -34,7 +35,8 @@ class Process {
   // The second half of start(), for tests that bring wires of their own; boot must be set.
   Status start_on(std::unique_ptr<vci::Domain> domain);
   void set_boot(std::unique_ptr<boot::Boot> boot) noexcept;
-  // Collective over the job: no communication may be pending; waits for the peers and lets go of everything.
+  // Local: no communication of this process may be pending. The peers may still be at work; what they send from now on
+  // is dropped (wire/segment.hpp, `departed`).
   Status finish();
 
   Comm* world() const noexcept { return world_; }
@@ -42,6 +44,7 @@ class Process {
   vci::Domain& domain() noexcept { return *domain_; }
   boot::Boot& boot() noexcept { return *boot_; }
   ContextTable& contexts() noexcept { return contexts_; }
+  BsendAccount& bsend_account() noexcept { return bsend_account_; }
   int threads() const noexcept { return threads_; }
 
   // A communicator over `group` (its reference moves in) in which this process listens at `mine` and rank i at
@@ -57,6 +60,7 @@ class Process {
   std::unique_ptr<boot::Boot> boot_;
   std::unique_ptr<vci::Domain> domain_;
   ContextTable contexts_;
+  BsendAccount bsend_account_;
   Comm* world_ = nullptr;
   Comm* self_ = nullptr;
   int threads_ = MPI_THREAD_SINGLE;

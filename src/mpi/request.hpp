@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/status.hpp"
 #include "mpi.h"
 #include "mpi/object.hpp"
 #include "vci/task.hpp"
@@ -25,9 +26,8 @@ struct Comm;
 struct Request;
 
 struct RequestType {
-  const char* name;
   // Persistent requests only: begins one more run. Null for others.
-  int (*start)(Request&);  // returns an MPI error class
+  Status (*start)(Request&);
   // Tries to cancel; null where cancelling has no effect.
   void (*cancel)(Request&);
   // Gives the request and what it owns back. REQUIRES: complete, or never started.
@@ -42,7 +42,6 @@ struct Request : Object {
   bool persistent = false;
   bool active = true;  // false: a persistent request between runs
   bool cancelled = false;
-  bool detached = false;        // MPI_Request_free was called before it completed: whoever completes it destroys it
   int error = 0;                // MPI error class of the operation
   int source = MPI_ANY_SOURCE;  // outcome, as MPI_Status reports it
   int tag = MPI_ANY_TAG;

@@ -111,9 +111,10 @@ Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, in
   p2p::ReceiveRequest receive(comm, {recvbuf, recvcount, &recvtype, source, recvtag, Channel::kUser});
   HEDDLE_TRY(receive.start());
   const Status sent = blocking_send(sendbuf, sendcount, sendtype, dest, sendtag, comm, Mode::kStandard);
+  if (!sent) p2p::kReceiveType.cancel(receive);  // the peer's message may never come when ours did not go
   p2p::wait(receive);
   p2p::fill_status(receive, status);
-  return sent ? Status::of_class(receive.error) : sent;
+  return sent ? p2p::outcome(receive) : sent;
 }
 
 Status sendrecv_replace(void* buf, MPI_Count count, Datatype& type, int dest, int sendtag, int source, int recvtag,
@@ -131,7 +132,7 @@ Status test_cancelled(const MPI_Status* status, int* flag) {
   return Status::ok();
 }
 
-Status buffer_attach(void* buffer, MPI_Count size) { return p2p::attach_buffer(buffer, size); }
+Status buffer_attach(void* buffer, MPI_Count size) { return p2p::attach_buffer(*mpi::process(), buffer, size); }
 Status buffer_detach(void* buffer_addr, MPI_Count* size) {
   return p2p::detach_buffer(*mpi::process(), buffer_addr, size);
 }

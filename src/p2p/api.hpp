@@ -58,6 +58,10 @@ Status testany(MPI_Count count, MPI_Request requests[], int* index, int* flag, M
 Status waitsome(MPI_Count incount, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]);
 Status testsome(MPI_Count incount, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]);
 Status request_get_status(MPI_Request request, int* flag, MPI_Status* status);
+Status request_get_status_any(MPI_Count count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status);
+Status request_get_status_all(MPI_Count count, const MPI_Request requests[], int* flag, MPI_Status statuses[]);
+Status request_get_status_some(MPI_Count incount, const MPI_Request requests[], int* outcount, int indices[],
+                               MPI_Status statuses[]);
 Status request_free(MPI_Request* request);
 Status cancel(MPI_Request* request);
 Status test_cancelled(const MPI_Status* status, int* flag);

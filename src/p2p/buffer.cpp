@@ -10,24 +10,17 @@
 namespace heddle::p2p {
 namespace {
 
-// One buffer a process, as the standard has it; the buffers of communicators and sessions come with their procedures.
-struct Account {
-  std::mutex mutex;
-  void* buffer = nullptr;
-  MPI_Count size = 0;
-  bool attached = false;
-  bool automatic = false;
-  MPI_Count charged = 0;
-};
+using Account = mpi::BsendAccount;
 
-Account& account() {
-  static auto* the_account = new Account;
-  return *the_account;
+MPI_Count charged(mpi::Process& process) {
+  std::lock_guard lock(process.bsend_account().mutex);
+  return process.bsend_account().charged;
 }
 
-MPI_Count charged() {
-  std::lock_guard lock(account().mutex);
-  return account().charged;
+void give_back(const SendRequest& request) {
+  Account& a = request.comm->process->bsend_account();
+  std::lock_guard lock(a.mutex);
+  a.charged -= static_cast<MPI_Count>(request.copy_bytes) + MPI_BSEND_OVERHEAD;
 }
 
 // MPI_Buffer_iflush. What is buffered after it was made counts too, which only makes it later.
@@ -37,11 +30,12 @@ struct FlushRequest : Request, Task {
 };
 
 void destroy_flush(Request& request) { request.vci->pool().destroy(static_cast<FlushRequest*>(&request)); }
-constexpr mpi::RequestType kFlushType{"buffer flush", nullptr, nullptr, destroy_flush};
+constexpr mpi::RequestType kFlushType{nullptr, nullptr, destroy_flush};
 
 bool step_flush(Task& task) {
-  if (charged() != 0) return false;
-  finish(static_cast<FlushRequest&>(task));
+  auto& flush = static_cast<FlushRequest&>(task);
+  if (charged(*flush.comm->process) != 0) return false;
+  finish(flush);
   return true;
 }
 
@@ -60,8 +54,8 @@ mpi::Request* iflush_buffer(mpi::Comm& comm) noexcept {
   return request;
 }
 
-Status attach_buffer(void* buffer, MPI_Count size) {
-  Account& a = account();
+Status attach_buffer(mpi::Process& process, void* buffer, MPI_Count size) {
+  Account& a = process.bsend_account();
   std::lock_guard lock(a.mutex);
   if (a.attached) return error(MPI_ERR_BUFFER, "a buffer is attached already; detach it first");
   a.automatic = buffer == MPI_BUFFER_AUTOMATIC;
@@ -72,12 +66,12 @@ Status attach_buffer(void* buffer, MPI_Count size) {
 }
 
 void flush_buffer(mpi::Process& process) {
-  process.domain().wait(*process.world()->vci, [] { return charged() == 0; });
+  process.domain().wait(*process.world()->vci, [&process] { return charged(process) == 0; });
 }
 
 Status detach_buffer(mpi::Process& process, void* buffer_address, MPI_Count* size) {
   flush_buffer(process);
-  Account& a = account();
+  Account& a = process.bsend_account();
   std::lock_guard lock(a.mutex);
   if (!a.attached) return error(MPI_ERR_BUFFER, "no buffer is attached");
   *static_cast<void**>(buffer_address) = a.buffer;
@@ -92,9 +86,11 @@ Status take_copy(SendRequest& request) noexcept {
   const std::size_t bytes = request.cursor.total();
   const auto charge = static_cast<MPI_Count>(bytes) + MPI_BSEND_OVERHEAD;
   {
-    Account& a = account();
+    Account& a = request.comm->process->bsend_account();
     std::lock_guard lock(a.mutex);
-    if (!a.attached || (!a.automatic && a.charged + charge > a.size)) {
+    if (!a.attached)
+      return error(MPI_ERR_BUFFER, "no buffer is attached; call MPI_Buffer_attach before a buffered send");
+    if (!a.automatic && a.charged + charge > a.size) {
       return error(MPI_ERR_BUFFER,
                    "a buffered send of %zu bytes needs %lld bytes of the attached buffer, which has %lld of %lld left; "
                    "attach a larger one (MPI_Buffer_attach) or receive sooner",
@@ -106,9 +102,7 @@ Status take_copy(SendRequest& request) noexcept {
   request.copy = std::malloc(bytes == 0 ? 1 : bytes);
   request.copy_bytes = bytes;
   if (request.copy == nullptr) {
-    request.copy = nullptr;
-    std::lock_guard lock(account().mutex);
-    account().charged -= charge;
+    give_back(request);
     return error(MPI_ERR_NO_MEM, "no memory to buffer a send of %zu bytes", bytes);
   }
   request.cursor.pack(static_cast<std::byte*>(request.copy), bytes);
@@ -120,8 +114,7 @@ void release_copy(SendRequest& request) noexcept {
   if (request.copy == nullptr) return;
   std::free(request.copy);
   request.copy = nullptr;
-  std::lock_guard lock(account().mutex);
-  account().charged -= static_cast<MPI_Count>(request.copy_bytes) + MPI_BSEND_OVERHEAD;
+  give_back(request);
 }
 
 }  // namespace heddle::p2p

@@ -11,7 +11,7 @@
 
 namespace heddle::p2p {
 
-Status attach_buffer(void* buffer, MPI_Count size);
+Status attach_buffer(mpi::Process& process, void* buffer, MPI_Count size);
 // Waits until every buffered message has left, then forgets the buffer.
 Status detach_buffer(mpi::Process& process, void* buffer_address, MPI_Count* size);
 void flush_buffer(mpi::Process& process);

@@ -1,10 +1,13 @@
 #include "p2p/completion.hpp"
 
+#include <cstdio>
+
+#include "mpi/error_text.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/status.hpp"
 #include "p2p/api.hpp"
-#include "p2p/install.hpp"
 #include "p2p/p2p.hpp"
+#include "p2p/request.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
 
@@ -39,25 +42,21 @@ int consume(MPI_Request* handle, mpi::Request& request, MPI_Status* status) noex
   return error;
 }
 
+void note_failure(Status& all, const mpi::Request& request, int index, int count) noexcept {
+  if (request.error == MPI_SUCCESS || !all) return;
+  const Status one = outcome(request);
+  char sentence[kDetailBytes];
+  std::snprintf(sentence, sizeof sentence, "%s", last_error_detail());
+  all = error(MPI_ERR_IN_STATUS, "request %d of %d: %s: %s", index, count, mpi::error_class_name(one.error_class()),
+              sentence);
+}
+
 }  // namespace heddle::p2p
 
 namespace heddle::api {
 namespace {
 
 using mpi::Request;
-
-MPI_Status* at(MPI_Status* statuses, int i) noexcept {
-  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
-}
-
-Status check(const MPI_Request requests[], int count) {
-  for (int i = 0; i < count; ++i) {
-    if (requests[i] != MPI_REQUEST_NULL && mpi::from_handle(requests[i]) == nullptr) {
-      return error(MPI_ERR_REQUEST, "request %d of %d is no live request; was it completed or freed before?", i, count);
-    }
-  }
-  return Status::ok();
-}
 
 Request* first_active(const MPI_Request requests[], int count) noexcept {
   for (int i = 0; i < count; ++i) {
@@ -76,37 +75,43 @@ int find_complete(const MPI_Request requests[], int count, int from = 0) noexcep
   return -1;
 }
 
-// Consumes every complete request, or all inactive ones as empty, and reports as MPI_Waitall does (MPI 4.1, 3.7.5).
+// Consumes every complete request, or all inactive ones as empty, and reports as MPI_Waitall does (MPI 5.0, 3.7.5).
 // REQUIRES: all active requests are complete.
 Status consume_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  bool failed = false;
+  Status all;
   for (int i = 0; i < count; ++i) {
     Request* request = mpi::from_handle(requests[i]);
-    MPI_Status* status = at(statuses, i);
-    int outcome = MPI_SUCCESS;
+    MPI_Status* status = p2p::at(statuses, i);
     if (p2p::is_active(request)) {
-      outcome = p2p::consume(&requests[i], *request, status);
+      p2p::note_failure(all, *request, i, count);
+      p2p::set_error(status, p2p::consume(&requests[i], *request, status));
     } else {
       p2p::set_empty(status);
     }
-    failed |= outcome != MPI_SUCCESS;
-    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = outcome;
   }
-  return failed ? Status::of_class(MPI_ERR_IN_STATUS) : Status::ok();
+  return all;
 }
 
 Status consume_some(int count, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
-  bool failed = false;
+  Status all;
   int found = 0;
   for (int i = find_complete(requests, count); i >= 0; i = find_complete(requests, count, i + 1)) {
-    MPI_Status* status = at(statuses, found);
+    Request& request = *mpi::from_handle(requests[i]);
+    MPI_Status* status = p2p::at(statuses, found);
     indices[found++] = i;
-    const int outcome = p2p::consume(&requests[i], *mpi::from_handle(requests[i]), status);
-    failed |= outcome != MPI_SUCCESS;
-    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = outcome;
+    p2p::note_failure(all, request, i, count);
+    p2p::set_error(status, p2p::consume(&requests[i], request, status));
   }
   *outcount = found;
-  return failed ? Status::of_class(MPI_ERR_IN_STATUS) : Status::ok();
+  return all;
+}
+
+// Consumes one that is complete.
+Status consume_one(MPI_Request* handle, MPI_Status* status) {
+  Request& request = *mpi::from_handle(*handle);
+  const Status outcome = p2p::outcome(request);
+  p2p::consume(handle, request, status);
+  return outcome;
 }
 
 void wait_for_one(const MPI_Request requests[], int count, Request& first) {
@@ -117,33 +122,28 @@ void wait_for_one(const MPI_Request requests[], int count, Request& first) {
 }  // namespace
 
 Status wait(MPI_Request* handle, MPI_Status* status) {
-  if (*handle == MPI_REQUEST_NULL) {
-    p2p::set_empty(status);
-    return Status::ok();
-  }
   Request* request = mpi::from_handle(*handle);
-  if (request == nullptr) return error(MPI_ERR_REQUEST, "no live request; was it completed or freed before?");
-  if (!request->active) {
+  if (!p2p::is_active(request)) {
     p2p::set_empty(status);
     return Status::ok();
   }
   p2p::wait(*request);
-  return Status::of_class(p2p::consume(handle, *request, status));
+  return consume_one(handle, status);
 }
 
 Status test(MPI_Request* handle, int* flag, MPI_Status* status) {
-  HEDDLE_TRY(check(handle, 1));
   Request* request = mpi::from_handle(*handle);
-  *flag = !p2p::is_active(request) || p2p::test(*request);
-  if (!*flag) return Status::ok();
-  if (p2p::is_active(request)) return Status::of_class(p2p::consume(handle, *request, status));
-  p2p::set_empty(status);
-  return Status::ok();
+  if (!p2p::is_active(request)) {
+    *flag = 1;
+    p2p::set_empty(status);
+    return Status::ok();
+  }
+  *flag = p2p::test(*request);
+  return *flag ? consume_one(handle, status) : Status::ok();
 }
 
 Status waitall(MPI_Count count, MPI_Request requests[], MPI_Status statuses[]) {
   const int n = static_cast<int>(count);
-  HEDDLE_TRY(check(requests, n));
   for (int i = 0; i < n; ++i) {
     Request* request = mpi::from_handle(requests[i]);
     if (p2p::is_active(request)) p2p::wait(*request);
@@ -153,7 +153,6 @@ Status waitall(MPI_Count count, MPI_Request requests[], MPI_Status statuses[]) {
 
 Status testall(MPI_Count count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   const int n = static_cast<int>(count);
-  HEDDLE_TRY(check(requests, n));
   *flag = 0;
   for (int i = 0; i < n; ++i) {
     Request* request = mpi::from_handle(requests[i]);
@@ -165,7 +164,6 @@ Status testall(MPI_Count count, MPI_Request requests[], int* flag, MPI_Status st
 
 Status waitany(MPI_Count count, MPI_Request requests[], int* index, MPI_Status* status) {
   const int n = static_cast<int>(count);
-  HEDDLE_TRY(check(requests, n));
   Request* first = first_active(requests, n);
   if (first == nullptr) {
     *index = MPI_UNDEFINED;
@@ -174,12 +172,11 @@ Status waitany(MPI_Count count, MPI_Request requests[], int* index, MPI_Status* 
   }
   wait_for_one(requests, n, *first);
   *index = find_complete(requests, n);
-  return Status::of_class(p2p::consume(&requests[*index], *mpi::from_handle(requests[*index]), status));
+  return consume_one(&requests[*index], status);
 }
 
 Status testany(MPI_Count count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   const int n = static_cast<int>(count);
-  HEDDLE_TRY(check(requests, n));
   Request* first = first_active(requests, n);
   *index = MPI_UNDEFINED;
   *flag = first == nullptr;
@@ -195,12 +192,11 @@ Status testany(MPI_Count count, MPI_Request requests[], int* index, int* flag, M
   if (found < 0) return Status::ok();
   *flag = 1;
   *index = found;
-  return Status::of_class(p2p::consume(&requests[found], *mpi::from_handle(requests[found]), status));
+  return consume_one(&requests[found], status);
 }
 
 Status waitsome(MPI_Count incount, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
   const int n = static_cast<int>(incount);
-  HEDDLE_TRY(check(requests, n));
   Request* first = first_active(requests, n);
   *outcount = MPI_UNDEFINED;
   if (first == nullptr) return Status::ok();
@@ -210,7 +206,6 @@ Status waitsome(MPI_Count incount, MPI_Request requests[], int* outcount, int in
 
 Status testsome(MPI_Count incount, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
   const int n = static_cast<int>(incount);
-  HEDDLE_TRY(check(requests, n));
   Request* first = first_active(requests, n);
   *outcount = MPI_UNDEFINED;
   if (first == nullptr) return Status::ok();
@@ -218,17 +213,8 @@ Status testsome(MPI_Count incount, MPI_Request requests[], int* outcount, int in
   return consume_some(n, requests, outcount, indices, statuses);
 }
 
-Status request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
-  Request* request = mpi::from_handle(handle);
-  *flag = !p2p::is_active(request) || p2p::test(*request);
-  if (!*flag) return Status::ok();
-  p2p::is_active(request) ? p2p::fill_status(*request, status) : p2p::set_empty(status);
-  return Status::ok();
-}
-
 Status request_free(MPI_Request* handle) {
   Request* request = mpi::from_handle(*handle);
-  if (request == nullptr) return error(MPI_ERR_REQUEST, "no live request; was it completed or freed before?");
   *handle = MPI_REQUEST_NULL;
   request->active && !request->is_complete() ? p2p::abandon(*request) : p2p::destroy(request);
   return Status::ok();
@@ -236,7 +222,6 @@ Status request_free(MPI_Request* handle) {
 
 Status cancel(MPI_Request* handle) {
   Request* request = mpi::from_handle(*handle);
-  if (request == nullptr) return error(MPI_ERR_REQUEST, "no live request; was it completed or freed before?");
   if (request->type->cancel != nullptr && request->active && !request->is_complete()) request->type->cancel(*request);
   return Status::ok();
 }
@@ -253,7 +238,12 @@ Status startall(MPI_Count count, MPI_Request requests[]) {
       return error(MPI_ERR_REQUEST, "request %lld is active; complete it before it is started again",
                    static_cast<long long>(i));
     }
-    HEDDLE_TRY(Status::of_class(request->type->start(*request)));
+    const Status started = request->type->start(*request);
+    if (!started) {  // as it was before
+      request->active = false;
+      request->complete.store(1, std::memory_order_relaxed);
+      return started;
+    }
   }
   return Status::ok();
 }

@@ -1,6 +1,7 @@
 // Completing requests behind handles: what MPI_Wait, MPI_Test and their kin share.
 #pragma once
 
+#include "base/status.hpp"
 #include "mpi/request.hpp"
 
 namespace heddle::p2p {
@@ -16,5 +17,15 @@ inline bool is_active(const mpi::Request* request) noexcept { return request != 
 // Consumes a complete request: reports it in *status, then destroys it and sets *handle to MPI_REQUEST_NULL, or, if it
 // is persistent, makes it inactive. Returns the MPI error class of the operation.
 int consume(MPI_Request* handle, mpi::Request& request, MPI_Status* status) noexcept;
+
+// For procedures on several requests, whose statuses each have an MPI_ERROR of their own (MPI 5.0, 3.7.5).
+inline MPI_Status* at(MPI_Status* statuses, MPI_Count i) noexcept {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+}
+inline void set_error(MPI_Status* status, int error_class) noexcept {
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error_class;
+}
+// Makes `all` MPI_ERR_IN_STATUS, told by the first failure, if the complete `request`, number `index` of `count`, failed.
+void note_failure(Status& all, const mpi::Request& request, int index, int count) noexcept;
 
 }  // namespace heddle::p2p

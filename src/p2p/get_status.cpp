@@ -1,7 +1,8 @@
 #include "mpi/handle.hpp"
-#include "p2p/api_get_status.hpp"
+#include "p2p/api.hpp"
 #include "p2p/completion.hpp"
 #include "p2p/p2p.hpp"
+#include "p2p/request.hpp"
 
 namespace heddle::api {
 namespace {
@@ -15,17 +16,21 @@ void report(Request* request, MPI_Status* status) {
   p2p::is_active(request) ? p2p::fill_status(*request, status) : p2p::set_empty(status);
 }
 
-MPI_Status* at(MPI_Status* statuses, MPI_Count i) { return statuses == MPI_STATUSES_IGNORE ? nullptr : statuses + i; }
-
-// In a set of statuses each has an MPI_ERROR of its own (MPI 5.0, 3.7.5).
-bool report_with_error(Request* request, MPI_Status* status) {
-  int outcome = p2p::is_active(request) ? request->error : MPI_SUCCESS;
+void report_in_set(Request* request, MPI_Status* status, Status& all, MPI_Count index, MPI_Count count) {
   report(request, status);
-  if (status != nullptr) status->MPI_ERROR = outcome;
-  return outcome == MPI_SUCCESS;
+  if (!p2p::is_active(request)) return;
+  p2p::note_failure(all, *request, static_cast<int>(index), static_cast<int>(count));
+  p2p::set_error(status, request->error);
 }
 
 }  // namespace
+
+Status request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
+  Request* request = mpi::from_handle(handle);
+  *flag = is_done(request);
+  if (*flag) report(request, status);
+  return Status::ok();
+}
 
 Status request_get_status_any(MPI_Count count, const MPI_Request requests[], int* index, int* flag,
                               MPI_Status* status) {
@@ -38,7 +43,7 @@ Status request_get_status_any(MPI_Count count, const MPI_Request requests[], int
       *flag = 1;
       *index = static_cast<int>(i);
       report(request, status);
-      return Status::of_class(request->error);
+      return p2p::outcome(*request);
     }
     *flag = 0;
   }
@@ -52,14 +57,17 @@ Status request_get_status_all(MPI_Count count, const MPI_Request requests[], int
     if (!is_done(mpi::from_handle(requests[i]))) return Status::ok();
   }
   *flag = 1;
-  bool good = true;
-  for (MPI_Count i = 0; i < count; ++i) good &= report_with_error(mpi::from_handle(requests[i]), at(statuses, i));
-  return good ? Status::ok() : Status::of_class(MPI_ERR_IN_STATUS);
+  Status all;
+  for (MPI_Count i = 0; i < count; ++i) {
+    report_in_set(mpi::from_handle(requests[i]), p2p::at(statuses, i), all, i, count);
+  }
+  return all;
 }
 
 Status request_get_status_some(MPI_Count incount, const MPI_Request requests[], int* outcount, int indices[],
                                MPI_Status statuses[]) {
-  bool active = false, good = true;
+  bool active = false;
+  Status all;
   *outcount = 0;
   for (MPI_Count i = 0; i < incount; ++i) {
     Request* request = mpi::from_handle(requests[i]);
@@ -67,11 +75,11 @@ Status request_get_status_some(MPI_Count incount, const MPI_Request requests[], 
     active = true;
     if (!is_done(request)) continue;
     indices[*outcount] = static_cast<int>(i);
-    good &= report_with_error(request, at(statuses, *outcount));
+    report_in_set(request, p2p::at(statuses, *outcount), all, i, incount);
     ++*outcount;
   }
   if (!active) *outcount = MPI_UNDEFINED;
-  return good ? Status::ok() : Status::of_class(MPI_ERR_IN_STATUS);
+  return all;
 }
 
 }  // namespace heddle::api

@@ -3,7 +3,6 @@
 
 #include "mpi/handle.hpp"
 #include "p2p/api.hpp"
-#include "p2p/install.hpp"
 #include "p2p/request.hpp"
 #include "vci/vci.hpp"
 
@@ -20,7 +19,7 @@ struct PairRequest : Request, Task {
 };
 
 void destroy_pair(Request& request) { request.vci->pool().destroy(static_cast<PairRequest*>(&request)); }
-constexpr mpi::RequestType kPairType{"sendrecv", nullptr, nullptr, destroy_pair};
+constexpr mpi::RequestType kPairType{nullptr, nullptr, destroy_pair};
 
 bool step_pair(Task& task) {
   auto& pair = static_cast<PairRequest&>(task);

@@ -35,7 +35,7 @@ bool test(Request& request);
 // Gives a complete request back (the immortal one too).
 void destroy(Request* request);
 
-// Blocking forms: the request lives on the stack. A receive reports the outcome in *status when it is not null.
+// Blocking forms. A receive reports the outcome in *status when it is not null.
 Status send(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
             Channel channel);
 Status recv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int source, int tag, Channel channel,

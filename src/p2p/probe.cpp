@@ -22,7 +22,7 @@ SharedSlab<Message>& messages() {
   return *slab;
 }
 
-// What a receive from MPI_PROC_NULL reports (MPI 4.1, 3.10).
+// What a receive from MPI_PROC_NULL reports (MPI 5.0, 3.11).
 void set_proc_null(MPI_Status* status) {
   p2p::set_empty(status);
   if (status != MPI_STATUS_IGNORE) status->MPI_SOURCE = MPI_PROC_NULL;
@@ -72,14 +72,8 @@ Status wrap(Comm& comm, UnexpectedHeader* header, MPI_Message* handle) {
   return Status::ok();
 }
 
-// Resolves the handle of mrecv and imrecv. *message stays null for MPI_MESSAGE_NO_PROC.
-Status resolve(MPI_Message* handle, Message** message) {
-  *message = nullptr;
-  if (*handle == MPI_MESSAGE_NO_PROC) return Status::ok();
-  *message = mpi::from_handle(*handle);
-  if (*message == nullptr) return error(MPI_ERR_REQUEST, "no live message; was it received before?");
-  return Status::ok();
-}
+// The message of mrecv and imrecv; null for MPI_MESSAGE_NO_PROC.
+Message* resolve(MPI_Message handle) { return handle == MPI_MESSAGE_NO_PROC ? nullptr : mpi::from_handle(handle); }
 
 p2p::Arguments arguments_of(const Message& message, void* buf, MPI_Count count, Datatype& type) {
   const match::Key& key = message.header->key;
@@ -135,8 +129,7 @@ Status improbe(int source, int tag, Comm& comm, int* flag, MPI_Message* handle, 
 }
 
 Status mrecv(void* buf, MPI_Count count, Datatype& type, MPI_Message* handle, MPI_Status* status) {
-  Message* message = nullptr;
-  HEDDLE_TRY(resolve(handle, &message));
+  Message* message = resolve(*handle);
   if (message == nullptr) {
     set_proc_null(status);
     *handle = MPI_MESSAGE_NULL;
@@ -148,12 +141,11 @@ Status mrecv(void* buf, MPI_Count count, Datatype& type, MPI_Message* handle, MP
   p2p::wait(request);
   p2p::fill_status(request, status);
   messages().give_back(message);
-  return Status::of_class(request.error);
+  return p2p::outcome(request);
 }
 
 Status imrecv(void* buf, MPI_Count count, Datatype& type, MPI_Message* handle, MPI_Request* request_handle) {
-  Message* message = nullptr;
-  HEDDLE_TRY(resolve(handle, &message));
+  Message* message = resolve(*handle);
   if (message == nullptr) {
     *handle = MPI_MESSAGE_NULL;
     return irecv(buf, count, type, MPI_PROC_NULL, MPI_ANY_TAG, *mpi::process()->self(), request_handle);

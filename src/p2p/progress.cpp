@@ -16,10 +16,8 @@ namespace {
 // Values of Request::complete.
 constexpr std::uint32_t kPending = 0, kComplete = 1, kAbandoned = 2;
 
-std::atomic<std::uint64_t> abandoned_count{0};
-
 void destroy_nothing(Request&) {}
-constexpr mpi::RequestType kImmortalType{"send", nullptr, nullptr, destroy_nothing};
+constexpr mpi::RequestType kImmortalType{nullptr, nullptr, destroy_nothing};
 
 // A packet without payload that found no room.
 struct ControlOp : vci::SendOp {
@@ -37,17 +35,13 @@ vci::SendOp::Pushed push_control(vci::SendOp& op, vci::Lane& lane) {
 
 bool reap(Task& task) {
   Request& request = *static_cast<Request::Reaper&>(task).request;
+  vci::Domain& domain = request.vci->domain();
   request.type->destroy(request);
-  abandoned_count.fetch_sub(1, std::memory_order_relaxed);
+  domain.count_abandoned(-1);
   return true;
 }
 
 }  // namespace
-
-void on_message(vci::Vci&, const wire::Packet&);
-void on_cts(vci::Vci&, const wire::Packet&);
-void on_data(vci::Vci&, const wire::Packet&);
-void on_ack(vci::Vci&, const wire::Packet&);
 
 void install(vci::Domain& domain) {
   for (std::uint32_t i = 0; i < domain.vci_count(); ++i) {
@@ -79,14 +73,28 @@ void finish(Request& request) noexcept {
 }
 
 void abandon(Request& request) noexcept {
-  abandoned_count.fetch_add(1, std::memory_order_relaxed);
+  vci::Domain& domain = request.vci->domain();
+  domain.count_abandoned(1);
   std::uint32_t state = kPending;
   if (request.complete.compare_exchange_strong(state, kAbandoned, std::memory_order_acq_rel)) return;
-  abandoned_count.fetch_sub(1, std::memory_order_relaxed);
+  domain.count_abandoned(-1);
   request.type->destroy(request);
 }
 
-std::uint64_t abandoned() noexcept { return abandoned_count.load(std::memory_order_relaxed); }
+Status outcome(const Request& request) noexcept {
+  if (request.error == MPI_SUCCESS) [[likely]]
+    return Status::ok();
+  if (request.type != &kReceiveType || request.error != MPI_ERR_TRUNCATE) {
+    return error(request.error, "%s", "");  // so that an older sentence of this thread is not taken for it
+  }
+  const auto& receive = static_cast<const ReceiveRequest&>(request);
+  return error(
+      MPI_ERR_TRUNCATE,
+      "a message of %llu bytes from rank %d with tag %d met a receive for at most %lld; make the receive's count "
+      "larger",
+      static_cast<unsigned long long>(receive.expected), receive.source, receive.tag,
+      static_cast<long long>(receive.bytes));
+}
 
 void wait(Request& request) {
   if (request.is_complete()) return;

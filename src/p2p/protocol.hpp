@@ -16,6 +16,10 @@
 
 #include "wire/packet.hpp"
 
+namespace heddle::vci {
+class Vci;
+}
+
 namespace heddle::p2p {
 
 enum Portal : std::uint8_t {
@@ -45,5 +49,11 @@ struct AckPrefix {
   std::uint64_t sender;
 };
 static_assert(sizeof(RtsPrefix) <= wire::kMaxPrefix && sizeof(CtsPrefix) <= wire::kMaxPrefix);
+
+// What happens at the receiver: first packets, and the answers of the table above. They run under the VCI's lock.
+void on_message(vci::Vci&, const wire::Packet&);
+void on_cts(vci::Vci&, const wire::Packet&);
+void on_data(vci::Vci&, const wire::Packet&);
+void on_ack(vci::Vci&, const wire::Packet&);
 
 }  // namespace heddle::p2p

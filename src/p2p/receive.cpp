@@ -9,7 +9,7 @@
 namespace heddle::p2p {
 namespace {
 
-int start_receive(Request& request) { return static_cast<ReceiveRequest&>(request).start().error_class(); }
+Status start_receive(Request& request) { return static_cast<ReceiveRequest&>(request).start(); }
 
 void cancel_receive(Request& request) {
   auto& receive = static_cast<ReceiveRequest&>(request);
@@ -34,7 +34,7 @@ void destroy_receive(Request& request) {
 
 }  // namespace
 
-const mpi::RequestType kReceiveType{"receive", start_receive, cancel_receive, destroy_receive};
+const mpi::RequestType kReceiveType{start_receive, cancel_receive, destroy_receive};
 
 ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexcept : Request(kReceiveType), args(arguments) {
   comm = &c;
@@ -60,7 +60,7 @@ void ReceiveRequest::prepare() noexcept {
 
 Status ReceiveRequest::start() noexcept {
   prepare();
-  if (args.peer == MPI_PROC_NULL) {  // MPI 4.1, 3.10
+  if (args.peer == MPI_PROC_NULL) {  // MPI 5.0, 3.11
     source = MPI_PROC_NULL;
     tag = MPI_ANY_TAG;
     bytes = 0;
@@ -104,14 +104,8 @@ void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const st
     expected = rts.total;
   }
   bytes = static_cast<MPI_Count>(std::min<std::uint64_t>(expected, cursor.total()));
-  if (expected > cursor.total()) [[unlikely]] {
-    error = heddle::error(MPI_ERR_TRUNCATE,
-                          "a message of %llu bytes from rank %d with tag %d met a receive for at most %llu; make the "
-                          "receive's count larger",
-                          static_cast<unsigned long long>(expected), source, tag,
-                          static_cast<unsigned long long>(cursor.total()))
-                .error_class();
-  }
+  if (expected > cursor.total()) [[unlikely]]
+    error = MPI_ERR_TRUNCATE;
   take(payload, payload_bytes);
   if (portal == kEagerSync) {
     SyncPrefix sync;
@@ -163,7 +157,7 @@ Status recv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int sourc
   HEDDLE_TRY(request.start());
   wait(request);
   if (status != nullptr) fill_status(request, status);
-  return Status::of_class(request.error);
+  return outcome(request);
 }
 
 }  // namespace heddle::p2p

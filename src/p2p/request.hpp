@@ -1,8 +1,9 @@
 // Requests of sends and receives.
 //
 // A persistent request keeps its arguments and start() posts it again; a plain one is the same object, started once.
-// make() takes it from the VCI's pool, with references to the communicator and the datatype, which the user may free
-// while it is pending; destroy() gives all of it back. A blocking call has it on its stack and needs no references.
+// make_send() and make_receive() take it from the VCI's pool, with references to the communicator and the datatype, which
+// the user may free while it is pending; destroy() gives all of it back. A blocking receive has it on its stack and needs
+// no references.
 // Threads: the starter owns the fields until it has posted; then the VCI's lock (receives) or the lane's (sends) guards
 //          them until `complete`.
 #pragma once
@@ -73,6 +74,12 @@ struct ReceiveRequest : Request, portals::MatchEntry {
 // Null when memory ran out.
 SendRequest* make_send(Comm& comm, const Arguments& arguments, Mode mode) noexcept;
 ReceiveRequest* make_receive(Comm& comm, const Arguments& arguments) noexcept;
+
+// Lets a request go before it is complete; it is destroyed when it is (MPI_Request_free).
+void abandon(Request& request) noexcept;
+
+// What came of a complete request, with its sentence.
+Status outcome(const Request& request) noexcept;
 
 // Tells everybody who waits that the request is complete; destroys it if its owner has let go. Its last use here.
 void finish(Request& request) noexcept;

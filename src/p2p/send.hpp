@@ -13,8 +13,8 @@ inline bool send_now(Comm& comm, const void* buffer, MPI_Count count, Datatype& 
   if (dest < 0 || mode == Mode::kSynchronous || !type.contiguous) return false;
   mpi::Peer& peer = comm.peers[dest];
   vci::Lane* lane = peer.lane.load(std::memory_order_acquire);
-  const auto bytes = static_cast<std::uint64_t>(type.size) * static_cast<std::uint64_t>(count);
-  if (lane == nullptr || bytes > wire::kMaxInline) return false;
+  const MPI_Count bytes = mpi::total_bytes(type, count);
+  if (lane == nullptr || bytes > static_cast<MPI_Count>(wire::kMaxInline)) return false;
   const wire::Header header{kEager, 0, 0, peer.address.context + static_cast<std::uint32_t>(channel), comm.rank, tag};
   wire::Payload payload{buffer, static_cast<std::size_t>(bytes)};
   return lane->try_post(header, nullptr, payload);

@@ -68,7 +68,8 @@ class MatchList {
     header->portal = packet.header.portal;
     std::copy_n(packet.prefix, packet.header.prefix_bytes, header->prefix);
     header->payload_bytes = packet.payload_bytes;
-    std::copy_n(packet.payload, packet.payload_bytes, header->payload);  // which may be null for no bytes, unlike memcpy's
+    std::copy_n(packet.payload, packet.payload_bytes,
+                header->payload);  // which may be null for no bytes, unlike memcpy's
     matcher_.add_unexpected(*header);
     return header;
   }

@@ -6,6 +6,7 @@
 // Cost:    one indirect call per packet.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "wire/packet.hpp"
@@ -22,21 +23,17 @@ using Handler = void (*)(vci::Vci&, const wire::Packet&);
 
 class PortalTable {
  public:
+  // `stray` gets the packets for portals without a handler, which only a foreign or broken sender can have sent.
+  explicit PortalTable(Handler stray) noexcept : stray_(stray) { std::fill_n(handlers_, kPortals, stray); }
   void set(std::uint8_t portal, Handler handler) noexcept { handlers_[portal] = handler; }
-  // A packet for a portal without a handler is dropped and counted: it can only come from a foreign or broken sender.
-  void dispatch(vci::Vci& vci, const wire::Packet& packet) noexcept {
-    Handler handler = packet.header.portal < kPortals ? handlers_[packet.header.portal] : nullptr;
-    if (handler == nullptr) [[unlikely]] {
-      ++dropped_;
-      return;
-    }
-    handler(vci, packet);
+  void dispatch(vci::Vci& vci, const wire::Packet& packet) const noexcept {
+    const std::uint8_t portal = packet.header.portal;
+    (portal < kPortals ? handlers_[portal] : stray_)(vci, packet);
   }
-  std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:
-  Handler handlers_[kPortals] = {};
-  std::uint64_t dropped_ = 0;
+  Handler handlers_[kPortals];
+  Handler stray_;
 };
 
 }  // namespace heddle::portals

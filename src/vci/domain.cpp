@@ -60,8 +60,16 @@ unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
       moved += vcis_[index]->progress();
     }
   }
-  if (!tasks_.empty()) moved += tasks_.run();
+  bool contended = false;
+  if (!tasks_.empty()) moved += run_tasks(&contended);
   return moved;
+}
+
+// A task that ends may be what another thread sleeps for: what it gave back, or that it is gone.
+unsigned Domain::run_tasks(bool* contended) noexcept {
+  const unsigned ended = tasks_.run(contended);
+  if (ended != 0 && options_.threaded) bell().ring();
+  return ended;
 }
 
 void Domain::progress_once(Vci& vci) noexcept {
@@ -80,7 +88,7 @@ bool Domain::look_everywhere() noexcept {
   for (std::uint32_t used = used_.load(std::memory_order_acquire); used != 0; used &= used - 1) {
     moved += vcis_[static_cast<std::size_t>(std::countr_zero(used))]->progress_before_sleep(&contended);
   }
-  if (!tasks_.empty()) moved += tasks_.run();
+  if (!tasks_.empty()) moved += run_tasks(&contended);
   return contended || moved != 0;
 }
 

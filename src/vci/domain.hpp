@@ -30,6 +30,7 @@ struct DomainOptions {
   match::EngineKind engine = match::kDefaultEngine;  // HEDDLE_MATCHING
   std::uint32_t cores = 1;                           // of this node that the job may use
   std::uint32_t local_ranks = 1;                     // of this job on this node
+  bool short_sleeps = false;                         // a wake-up may be lost (register_heavy_fence)
   // Ends the job with this sentence: something happened that no caller can be told of.
   void (*fatal)(void* context, const char* sentence) = nullptr;
   void* fatal_context = nullptr;
@@ -44,7 +45,6 @@ class Domain {
   Domain& operator=(const Domain&) = delete;
 
   wire::ProcessId self() const noexcept { return options_.self; }
-  bool threaded() const noexcept { return options_.threaded; }
   std::span<wire::Wire* const> wires() const noexcept { return wire_list_; }
   Doorbell& bell() noexcept { return wire_list_.front()->bell(); }
   Status connect(wire::ProcessId peer, std::uint32_t vci, wire::TxLane** lane);
@@ -60,7 +60,7 @@ class Domain {
   // For a test that returns at once: a round that also looks at the other VCIs now and then. A program that tests in a
   // loop keeps others from running on a crowded node, so there it yields after some rounds in vain.
   void progress_once(Vci& vci) noexcept;
-  // Makes progress until done() is true.
+  // Makes progress until done() is true. It is not called again after that, so it may take something away.
   template <class Done>
   void wait(Vci& vci, Done&& done) noexcept;
 
@@ -68,9 +68,15 @@ class Domain {
 
   void add_task(Task& task) noexcept { tasks_.add(task); }
 
+  // Requests that their owner let go before they were complete: how many there are. MPI_Finalize waits for them.
+  void count_abandoned(int change) noexcept { abandoned_.fetch_add(change, std::memory_order_relaxed); }
+  bool has_abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed) != 0; }
+
  private:
   bool look_everywhere() noexcept;
+  unsigned run_tasks(bool* contended) noexcept;
   std::int64_t sleep_limit() const noexcept {
+    if (options_.short_sleeps) return kBusySleepNs;
     for (const auto& vci : vcis_) {
       if (vci->has_busy_lanes()) return kBusySleepNs;
     }
@@ -93,6 +99,7 @@ class Domain {
   std::vector<wire::Wire*> wire_list_;
   std::vector<std::unique_ptr<Vci>> vcis_;
   TaskList tasks_;
+  std::atomic<std::int64_t> abandoned_{0};
   std::atomic<std::uint32_t> waiters_{0};
   std::atomic<std::uint32_t> taken_{1};  // bit i: VCI i has a user of its own; the fallback always has
   std::atomic<std::uint32_t> used_{1};   // bit i: VCI i was ever given out, so messages may come for it
@@ -105,7 +112,8 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
   if (done()) return;
   waiters_.fetch_add(1, std::memory_order_relaxed);
   Patience patience;
-  for (unsigned round = 0; !done(); ++round) {
+  bool finished = false;
+  for (unsigned round = 0; !finished && !done(); ++round) {
     if (progress(vci, round) != 0) {
       patience.restart();
       continue;
@@ -119,7 +127,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
         yield_core();
         break;
       case Patience::Step::kSleep:
-        bell().sleep(sleep_limit(), [&] { return look_everywhere() || done(); });
+        bell().sleep(sleep_limit(), [&] { return look_everywhere() || (finished = done()); });
         break;
     }
   }

@@ -21,7 +21,6 @@ struct SendOp {
 class SendQueue {
  public:
   bool empty() const noexcept { return head_ == nullptr; }
-  SendOp* front() const noexcept { return head_; }
   void push_back(SendOp& op) noexcept {
     op.next = nullptr;
     (head_ == nullptr ? head_ : tail_->next) = &op;

@@ -26,9 +26,13 @@ class TaskList {
     }
   }
 
-  // Steps every task once; returns how many finished.
-  unsigned run() noexcept {
-    if (running_.exchange(true, std::memory_order_acquire)) return 0;
+  // Steps every task once; returns how many finished. `*contended` is set when another thread is at it: it may have
+  // passed a task already that could go on now, so the caller must not sleep.
+  unsigned run(bool* contended) noexcept {
+    if (running_.exchange(true, std::memory_order_acquire)) {
+      *contended = true;
+      return 0;
+    }
     adopt();
     unsigned finished = 0;
     for (Task** at = &tasks_; *at != nullptr;) {

@@ -1,11 +1,27 @@
 #include "vci/vci.hpp"
 
+#include "mpi.h"
 #include "vci/domain.hpp"
 
 namespace heddle::vci {
+namespace {
+
+void on_stray(Vci& vci, const wire::Packet& packet) {
+  error(MPI_ERR_INTERN, "a packet came for portal %u, which does not exist; are all ranks of one Heddle version?",
+        packet.header.portal)
+      .ignore();
+  vci.domain().fatal(last_error_detail());
+}
+
+}  // namespace
 
 Vci::Vci(Domain& domain, std::uint32_t index, match::EngineKind engine, bool threaded) noexcept
-    : domain_(domain), index_(index), bell_(threaded ? &domain.bell() : nullptr), matching_(engine), pool_(threaded) {
+    : domain_(domain),
+      index_(index),
+      bell_(threaded ? &domain.bell() : nullptr),
+      matching_(engine),
+      table_(on_stray),
+      pool_(threaded) {
   if (!threaded) {
     lock_.elide();
     lanes_lock_.elide();

@@ -30,6 +30,15 @@ ino_t inode_of(int fd) {
   return fstat(fd, &info) == 0 ? info.st_ino : 0;
 }
 
+// Memory behind these bytes, now, so that a later access can't be killed for want of it. False: see errno.
+bool reserve(int fd, std::uint64_t at, std::size_t bytes) {
+  int failed;
+  do {
+    failed = fallocate(fd, 0, static_cast<off_t>(at), static_cast<off_t>(bytes));
+  } while (failed != 0 && errno == EINTR);
+  return failed == 0;
+}
+
 }  // namespace
 
 Status Segment::map(int fd, std::uint32_t ranks, std::shared_ptr<Segment>* out) {
@@ -67,7 +76,7 @@ Status Segment::create(std::uint32_t ranks, std::shared_ptr<Segment>* out) {
   HEDDLE_TRY(map(fd, ranks, out));
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     RegionHeader* header = &(*out)->region(rank);
-    if (fallocate(fd, 0, static_cast<off_t>(rank * kRegionBytes), sizeof(RegionHeader)) != 0) {
+    if (!reserve(fd, rank * kRegionBytes, sizeof(RegionHeader))) {
       return error(MPI_ERR_NO_MEM, "no memory for the shared segment of %u ranks: %s; free memory on this node", ranks,
                    std::strerror(errno));
     }
@@ -122,12 +131,18 @@ Status Segment::carve(std::uint32_t rank, std::size_t bytes, std::uint64_t* offs
   std::uint64_t begin = carved.load(std::memory_order_relaxed);
   do {
     if (begin + bytes > kRegionBytes) {
-      return error(MPI_ERR_NO_MEM, "the shared memory region of local rank %u is used up (%zu MiB)", rank,
-                   kRegionBytes >> 20);
+      return error(
+          MPI_ERR_NO_MEM,
+          "the %zu MiB of shared memory of local rank %u are used up (%zu KiB more wanted); free communicators, "
+          "or set HEDDLE_VCIS lower",
+          kRegionBytes >> 20, rank, bytes >> 10);
     }
   } while (!carved.compare_exchange_weak(begin, begin + bytes, std::memory_order_acq_rel, std::memory_order_relaxed));
   const std::uint64_t at = rank * kRegionBytes + begin;
-  if (fallocate(fd_, 0, static_cast<off_t>(at), static_cast<off_t>(bytes)) != 0) {
+  if (!reserve(fd_, at, bytes)) {
+    // Whoever tries again finds the space again, unless somebody came after.
+    std::uint64_t end = begin + bytes;
+    carved.compare_exchange_strong(end, begin, std::memory_order_acq_rel, std::memory_order_relaxed);
     return error(MPI_ERR_NO_MEM, "reserving %zu KiB of shared memory failed: %s; free memory on this node", bytes >> 10,
                  std::strerror(errno));
   }

@@ -29,6 +29,12 @@ int ShmWire::region_of(ProcessId peer) const noexcept {
 }
 
 Status ShmWire::connect(ProcessId peer, std::uint32_t vci, TxLane** lane) {
+  {
+    // The first cells come with the first lane: here somebody can be told that there is no memory for them. From then on
+    // there is always one to wait for.
+    LockGuard guard(cells_lock_);
+    if (cells_carved_ == 0) HEDDLE_TRY(make_cells());
+  }
   const auto target = static_cast<std::uint32_t>(region_of(peer));
   std::uint64_t offset = 0;
   HEDDLE_TRY(segment_->carve(target, sizeof(RingBlock), &offset));
@@ -67,6 +73,14 @@ void ShmWire::reclaim(ShmLane& lane) noexcept {
   }
 }
 
+Status ShmWire::make_cells() noexcept {
+  std::uint64_t chunk = 0;
+  HEDDLE_TRY(segment_->carve(self_, kCellsPerCarve * kCellBytes, &chunk));
+  for (std::size_t i = kCellsPerCarve; i-- > 0;) free_cells_.push_back(chunk + i * kCellBytes);
+  cells_carved_ += kCellsPerCarve;
+  return Status::ok();
+}
+
 bool ShmWire::take_cell(ShmLane& lane, std::uint64_t* offset) noexcept {
   LockGuard guard(cells_lock_);
   reclaim(lane);
@@ -77,10 +91,7 @@ bool ShmWire::take_cell(ShmLane& lane, std::uint64_t* offset) noexcept {
   }
   if (free_cells_.empty()) {
     if (cells_carved_ >= kMaxPooledCells && in_flight > 0) return false;
-    std::uint64_t chunk = 0;
-    if (!segment_->carve(self_, kCellsPerCarve * kCellBytes, &chunk)) return false;
-    for (std::size_t i = kCellsPerCarve; i-- > 0;) free_cells_.push_back(chunk + i * kCellBytes);
-    cells_carved_ += kCellsPerCarve;
+    if (!make_cells()) return false;
   }
   if (lane.sent_ == 0) cell_lanes_.push_back(&lane);
   *offset = free_cells_.back();

@@ -8,8 +8,8 @@
 //          free list. A lane has at most kCellsPerLane in flight, and a lane with none in flight always gets one: a
 //          receiver that does not listen can't starve the others.
 // Threads: see wire.hpp. The pool of cells has a lock of its own, taken once per cell.
-// Cost:    a ring takes 4.3 KiB, a pair that sends long messages 128 KiB more while they are in flight.
-//          Two copies through 8 cells of 16 KiB reach 34-38 GB/s on one L3, as much as 64 cells do.
+// Cost:    a ring takes 4.3 KiB, a process that sends 128 KiB more for its first cells, which a pair that sends long
+//          messages keeps busy.
 #pragma once
 
 #include <deque>
@@ -84,7 +84,6 @@ class ShmWire final : public Wire {
   ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vector<ProcessId> process_of, bool threaded);
   ~ShmWire() override;
 
-  const char* name() const noexcept override { return "shm"; }
   std::size_t max_payload() const noexcept override { return kCellBytes; }
   bool reaches(ProcessId peer) const noexcept override { return region_of(peer) >= 0; }
   Status connect(ProcessId peer, std::uint32_t vci, TxLane** lane) override;
@@ -143,6 +142,7 @@ class ShmWire final : public Wire {
   void adopt_new_rings(std::uint32_t vci) noexcept;
   void announce_room(RxRing& rx) noexcept;
   bool take_cell(ShmLane& lane, std::uint64_t* offset) noexcept;
+  Status make_cells() noexcept REQUIRES(cells_lock_);
   void reclaim(ShmLane& lane) noexcept REQUIRES(cells_lock_);
 
   static constexpr std::size_t kCellsPerCarve = 8;

@@ -43,7 +43,6 @@ class Wire {
   explicit Wire(bool shm) noexcept : is_shm(shm) {}
   virtual ~Wire() = default;
 
-  virtual const char* name() const noexcept = 0;
   virtual std::size_t max_payload() const noexcept = 0;
   virtual bool reaches(ProcessId peer) const noexcept = 0;
   // A lane from here to VCI `vci` of `peer`. The wire owns it.

@@ -163,5 +163,16 @@ TEST(PointToPoint, TheUsersWildcardDoesNotSeeCollectiveTraffic) {
   });
 }
 
+// What a wait looks for may be taken away by the look that finds it (a matched probe's message).
+TEST(PointToPoint, AWaitEndsWithTheFirstLookThatFinds) {
+  run_processes_in(test::Weather{}, 2, [](Process& process) {
+    for (int last = 1; last <= 45; ++last) {  // spins, yields, and the look before the first sleep
+      int looks = 0;
+      process.domain().wait(*process.world()->vci, [&] { return ++looks == last; });
+      EXPECT_EQ(looks, last);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace heddle::p2p

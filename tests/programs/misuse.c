@@ -65,6 +65,20 @@ static void bad_rank(void) {
   MPI_Send(NULL, 0, MPI_INT, 12345, 0, MPI_COMM_WORLD);
 }
 
+// One message of two is too long for its receive: which of them failed, and why.
+static void truncated(void) {
+  char data[400] = {0};
+  MPI_Request requests[2];
+  MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  for (int i = 0; i < 2; i++) {
+    if (world_rank == 0) MPI_Isend(data, i == 0 ? 8 : 400, MPI_BYTE, 1, i + 1, MPI_COMM_WORLD, &requests[i]);
+    if (world_rank == 1) MPI_Irecv(data, 8, MPI_BYTE, 0, i + 1, MPI_COMM_WORLD, &requests[i]);
+  }
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 // One rank aborts with 7 while the others wait for a message that will never come.
 static void abort_seven(void) {
   MPI_Init(NULL, NULL);
@@ -125,6 +139,7 @@ int main(int argc, char** argv) {
                {"freed_type", freed_type},
                {"null_buffer", null_buffer},
                {"bad_rank", bad_rank},
+               {"truncated", truncated},
                {"abort_seven", abort_seven},
                {"killed", killed},
                {"segfault", segfault},

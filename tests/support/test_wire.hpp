@@ -79,7 +79,6 @@ class TestWire final : public wire::Wire {
   TestWire(std::shared_ptr<Network> network, wire::ProcessId self)
       : Wire(false), network_(std::move(network)), self_(self) {}
 
-  const char* name() const noexcept override { return "test"; }
   std::size_t max_payload() const noexcept override { return network_->weather_.max_payload; }
   bool reaches(wire::ProcessId peer) const noexcept override { return peer < network_->bells_.size(); }
   Doorbell& bell() noexcept override { return network_->bells_[self_]; }

@@ -16,4 +16,3 @@
 #include "mpi/api_op.hpp"
 #include "mpi/api_status.hpp"
 #include "p2p/api.hpp"
-#include "p2p/api_get_status.hpp"
