@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -80,6 +82,32 @@ class Startup:
             samples.add_output(self.name, library.name, execute(library.launch(ranks, program, "rss"), cpus))
 
 
+class Instructions:
+    """Instructions of one message to oneself, exact whatever else the machine does: the difference of two runs under callgrind."""
+
+    name, what = "instructions", "instructions of Irecv, Isend and Waitall of 8 B to oneself, counted by valgrind's callgrind"
+    source = "p2p/instructions.c"
+    rounds = 1000
+
+    def build(self, library, work):
+        if shutil.which("valgrind") is None:
+            sys.exit("bench/run: the suite `instructions` needs valgrind; install it (apt-get install valgrind)")
+        library.compile(BENCH / self.source, program_path(work, library, self.source))
+
+    def run(self, library, work, cpus, samples):
+        for kind in ("expected", "unexpected"):
+            few, many = (self.count(library, work, cpus, kind, n * self.rounds) for n in (1, 2))
+            samples.add(self.name, kind, 8, library.name, (many - few) / self.rounds, "instructions")
+
+    def count(self, library, work, cpus, kind, rounds):
+        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1",
+                   program_path(work, library, self.source), kind, str(rounds)]
+        found = re.search(r"Collected : (\d+)", execute(command, cpus))
+        if found is None:
+            sys.exit(f"\nbench/run: callgrind counted nothing: {' '.join(map(str, command))}")
+        return int(found.group(1))
+
+
 def busy_fraction(seconds=0.5):
     """How busy the machine is while this program sleeps: other people's work."""
     def ticks():
@@ -110,4 +138,5 @@ SUITES = {suite.name: suite for suite in (
     Programs("p2p", "one-way latency 8 B to 4 MiB and message rate, two ranks",
              [("p2p/pingpong.c", 2), ("p2p/message_rate.c", 2)]),
     Startup(),
+    Instructions(),
 )}
