@@ -43,6 +43,7 @@ class alignas(2 * kCacheLine) Vci {
   unsigned progress_before_sleep(bool* contended) noexcept;
   bool has_busy_lanes() const noexcept { return busy_lanes_.load(std::memory_order_relaxed) != 0; }
 
+  bool threaded() const noexcept { return bell_ != nullptr; }
   // Wakes the threads of this process that sleep in a wait: something of theirs may be complete.
   void wake_waiters() noexcept {
     if (bell_ != nullptr) bell_->ring();
