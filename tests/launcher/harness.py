@@ -12,6 +12,7 @@ import time
 import unittest
 
 MPIEXEC = os.environ.get("HEDDLE_MPIEXEC", "build/release/bin/mpiexec")
+HEDDLE_LIB = pathlib.Path(MPIEXEC).resolve().parent.parent / "lib"
 PROBE = os.environ.get("HEDDLE_BOOT_PROBE", "build/release/tests/launcher/launcher_boot_probe")
 MPICH = pathlib.Path(os.environ.get("HEDDLE_MPICH", pathlib.Path(__file__).parents[2] / ".cache/peers/mpich"))
 PYTHON = sys.executable

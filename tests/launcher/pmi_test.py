@@ -5,7 +5,7 @@ import subprocess
 import time
 import unittest
 
-from harness import DEADLINE, HOST, MPICH, PROBE, PYTHON, Case, mpiexec
+from harness import DEADLINE, HEDDLE_LIB, HOST, MPICH, PROBE, PYTHON, Case, mpiexec
 
 
 SPEAKER = """
@@ -158,6 +158,26 @@ class Peers(Case):
 
     def test_mpich_aborts(self):
         self.assert_fails(mpiexec("-n", 3, self.program, 7), 7, "rank 1 (pid ", "aborted the job with code 7")
+
+    def test_built_by_mpich_run_by_heddle(self):
+        # One ABI: the program that MPICH's wrapper made takes Heddle's library instead.
+        flags = subprocess.run([HEDDLE_LIB.parent / "bin/mpicc", "--showme:compile"], capture_output=True, text=True, check=True)
+        if "-fsanitize" in flags.stdout:
+            self.skipTest("the library of a sanitizer needs programs of that sanitizer")
+        built = self.directory / "built_by_mpich"
+        subprocess.run([MPICH / "bin/mpicc_abi", "-o", built, self.directory / "cpi.c"], check=True, timeout=DEADLINE)
+        done = mpiexec("-n", 3, built, env={**os.environ, "LD_LIBRARY_PATH": str(HEDDLE_LIB), "LD_DEBUG": "libs"})
+        self.assertEqual(done.code, 0, done.err)
+        self.assertEqual(sorted(done.out.splitlines()), [f"rank {r} of 3 sum 3 program 0 node 3" for r in range(3)])
+        self.assertIn(f"calling init: {HEDDLE_LIB}/libmpi_abi.so.1", done.err)
+
+    def test_heddle_under_hydra(self):
+        program = self.directory / "with_heddle"
+        subprocess.run([HEDDLE_LIB.parent / "bin/mpicc", "-o", program, self.directory / "cpi.c"], check=True, timeout=DEADLINE)
+        done = mpiexec("-n", 3, program, launcher=MPICH / "bin/mpiexec")
+        self.assertEqual((done.code, done.err), (0, ""))
+        self.assertEqual(sorted(done.out.splitlines()), [f"rank {r} of 3 sum 3 program 0 node 3" for r in range(3)])
+        self.assertEqual(mpiexec("-n", 3, program, 7, launcher=MPICH / "bin/mpiexec").code, 7)
 
     def test_our_boot_under_hydra(self):
         hydra = MPICH / "bin/mpiexec"
