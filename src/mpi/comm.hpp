@@ -72,8 +72,9 @@ struct Comm : Object {
   int peer_count() const noexcept { return is_inter() ? remote_group->size() : size; }
 };
 
-// A communicator without address and peers; Process::new_comm fills them in. Null when memory ran out.
-Comm* take_comm(Process& process, Group& group) noexcept;
+// A communicator at this address, without VCI and peers: Process::new_comm fills them in. Takes over the reference to the
+// group and the address, also when memory ran out and it returns null.
+Comm* take_comm(Process& process, Group& group, Address mine) noexcept;
 // Lets a reference go; the last one destroys the communicator.
 void release(Comm& comm) noexcept;
 

@@ -45,9 +45,9 @@ struct Object {
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
-  std::atomic<Kind> kind;                      // kDead once freed
-  std::atomic<std::uint32_t> references{1};    // the user's handle is one
-  std::atomic<std::int32_t> fortran_index;     // MPI_*_toint: given when first asked for; predefined: the constant
+  std::atomic<Kind> kind;                    // kDead once freed
+  std::atomic<std::uint32_t> references{1};  // the user's handle is one
+  std::atomic<std::int32_t> fortran_index;   // MPI_*_toint: given when first asked for; predefined: the constant
 
   bool is(Kind k) const noexcept { return kind.load(std::memory_order_relaxed) == k; }
   std::int32_t index() const noexcept { return fortran_index.load(std::memory_order_relaxed); }

@@ -135,9 +135,8 @@ Status Process::finish() {
 }
 
 Comm* Process::new_comm(Group* group, Address mine, const Address* addresses) {
-  Comm* comm = group == nullptr ? nullptr : take_comm(*this, *group);
+  Comm* comm = group == nullptr ? nullptr : take_comm(*this, *group, mine);
   if (comm == nullptr) return nullptr;
-  comm->address = mine;
   comm->vci = &domain_->vci(mine.vci);
   const auto members = static_cast<std::size_t>(comm->size);
   comm->peers.reset(new (std::nothrow) Peer[members]);
