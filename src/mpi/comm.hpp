@@ -60,7 +60,6 @@ struct Comm : Object {
   std::unique_ptr<Peer[]> peers;  // by rank
 
   std::atomic<std::uint32_t> collective_sequence{0};  // numbers the collectives, gives each its tag
-  std::uintptr_t abi_value = 0;                       // the ABI's constant for MPI_COMM_WORLD and MPI_COMM_SELF
 
   std::mutex mutex;  // guards what follows
   Errhandler* errhandler = nullptr;

@@ -51,6 +51,7 @@ struct Object {
 
   bool is(Kind k) const noexcept { return kind.load(std::memory_order_relaxed) == k; }
   std::int32_t index() const noexcept { return fortran_index.load(std::memory_order_relaxed); }
+  bool is_predefined() const noexcept { return static_cast<std::uint32_t>(index()) - 1 < kPredefinedLimit - 1; }
 
   // From here on the user's handle is stale. Volatile: to a compiler, a store into an object that ends is a dead store.
   void mark_dead() noexcept {

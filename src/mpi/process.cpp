@@ -117,8 +117,8 @@ Status Process::start_on(std::unique_ptr<vci::Domain> domain) {
   const Address alone{ContextTable::kSelf, domain_->take_vci()};
   self_ = new_comm(take_group({self}, self), alone, &alone);
   if (world_ == nullptr || self_ == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the predefined communicators");
-  world_->abi_value = reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD);
-  self_->abi_value = reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF);
+  world_->fortran_index = static_cast<int>(reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD));
+  self_->fortran_index = static_cast<int>(reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
   world_->name = "MPI_COMM_WORLD";
   self_->name = "MPI_COMM_SELF";
   return Status::ok();
