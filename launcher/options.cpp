@@ -5,10 +5,10 @@
 #include <span>
 #include <string_view>
 
+#include "base/spelling.hpp"
 #include "boot/boot.hpp"
 #include "boot/environment.hpp"
 #include "mpi.h"
-#include "spelling.hpp"
 
 namespace heddle::launcher {
 namespace {
@@ -49,8 +49,11 @@ constexpr UnitName kMappings[] = {{"core", Unit::kCore},      {"slot", Unit::kCo
                                   {"package", Unit::kSocket}, {"numa", Unit::kNuma}, {"hwthread", Unit::kHwThread},
                                   {"node", Unit::kCore}};
 
+// What follows upon an unknown word; nothing when no known one is near.
+std::string did_you_mean(const std::string& meant) { return meant.empty() ? "" : "; did you mean '" + meant + "'?"; }
+
 Status read_unit(const char* option, std::span<const UnitName> known, const std::string& text, Unit& unit) {
-  std::vector<std::string> names;
+  std::vector<std::string_view> names;
   for (const UnitName& u : known) {
     if (text == u.name) {
       unit = u.unit;
@@ -59,9 +62,9 @@ Status read_unit(const char* option, std::span<const UnitName> known, const std:
     names.emplace_back(u.name);
   }
   std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return error(MPI_ERR_ARG, "%s does not know '%s'; did you mean '%s'? It takes one of: %s", option, text.c_str(),
-               nearest(text, names).c_str(), list.c_str());
+  for (std::string_view name : names) list.append(list.empty() ? "" : ", ").append(name);
+  return error(MPI_ERR_ARG, "%s does not know '%s'%s (it takes one of: %s)", option, text.c_str(),
+               did_you_mean(std::string(nearest_word(text, names))).c_str(), list.c_str());
 }
 
 // The order is the order of --help.
@@ -132,17 +135,17 @@ constexpr Row kRows[] = {
      }},
 };
 
-std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> result;
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> result;
   while (!text.empty()) {
     const std::size_t blank = std::min(text.find(' '), text.size());
-    result.emplace_back(text.substr(0, blank));
+    result.push_back(text.substr(0, blank));
     text.remove_prefix(std::min(blank + 1, text.size()));
   }
   return result;
 }
 
-std::string dashed(const std::string& name) { return (name.size() <= 2 ? "-" : "--") + name; }
+std::string dashed(std::string_view name) { return (name.size() <= 2 ? "-" : "--") + std::string(name); }
 
 const Row* find_row(const std::string& name) {
   for (const Row& row : kRows) {
@@ -152,12 +155,13 @@ const Row* find_row(const std::string& name) {
 }
 
 Status unknown_option(const std::string& argument, const std::string& name) {
-  std::vector<std::string> known;
+  std::vector<std::string_view> known;
   for (const Row& row : kRows) {
-    for (std::string& each : words(row.names)) known.push_back(std::move(each));
+    for (std::string_view each : words(row.names)) known.push_back(each);
   }
-  return error(MPI_ERR_ARG, "unknown option '%.80s'; did you mean '%s'? (mpiexec --help lists all)", argument.c_str(),
-               dashed(nearest(name, known)).c_str());
+  const std::string_view meant = nearest_word(name, known);
+  return error(MPI_ERR_ARG, "unknown option '%.80s'%s (mpiexec --help lists all)", argument.c_str(),
+               did_you_mean(meant.empty() ? "" : dashed(meant)).c_str());
 }
 
 // Reads the option at `at` and its values; `at` moves behind them.
@@ -233,7 +237,7 @@ std::string help_text() {
       "Options (one dash or two):\n";
   for (const Row& row : kRows) {
     std::string left = "  ";
-    for (const std::string& name : words(row.names)) left += (left.size() > 2 ? ", " : "") + dashed(name);
+    for (std::string_view name : words(row.names)) left += (left.size() > 2 ? ", " : "") + dashed(name);
     if (*row.values != 0) left += std::string(" ") + row.values;
     if (left.size() < 34) {
       left.resize(34, ' ');

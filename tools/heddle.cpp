@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/spelling.hpp"
 #include "bindings/generated/missing.hpp"
 #include "mpi.h"
-#include "words.hpp"
 
 namespace {
 

@@ -1,17 +1,27 @@
 # A Debian source package, through apt with a source list and a state of our own: the system's configuration stays as it is.
 # shellcheck shell=bash
 
-# The machine's own sources, as deb-src lines; whatever mirror it uses serves the sources too.
+# source_list [folder]: the machine's own sources, as deb-src lines; whatever mirror it uses serves the sources too.
 source_list() {
+  local apt=${1:-/etc/apt}
+  { one_line_sources "$apt"; paragraph_sources "$apt"; } | { grep -i debian || true; } | sort -u
+}
+
+one_line_sources() {
   local list
-  for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-    [ -r "$list" ] && sed -nE 's/^deb(-src)?([[:space:]])/deb-src\2/p' "$list"
+  for list in "$1"/sources.list "$1"/sources.list.d/*.list; do
+    [ -r "$list" ] || continue
+    sed -nE 's/^deb(-src)?([[:space:]])/deb-src\2/p' "$list"
   done
-  for list in /etc/apt/sources.list.d/*.sources; do
+}
+
+paragraph_sources() {
+  local list
+  for list in "$1"/sources.list.d/*.sources; do
     [ -r "$list" ] || continue
     awk '
       function flush(  i, j, n, m, u, s) {
-        if (!tolower(enabled) || tolower(enabled) != "no") {
+        if (tolower(enabled) != "no") {
           n = split(uris, u, " "); m = split(suites, s, " ")
           for (i = 1; i <= n; i++) for (j = 1; j <= m; j++)
             print "deb-src " (key ? "[signed-by=" key "] " : "") u[i] " " s[j] " " components
@@ -27,7 +37,7 @@ source_list() {
       name == "signed-by:" { key = value }
       name == "enabled:" { enabled = value }
       END { if (uris) flush() }' "$list"
-  done | grep -i debian | sort -u
+  done
 }
 
 # fetch_source <package> <version> <folder>: upstream's tarball of the package, checked by apt, unpacked there.

@@ -34,7 +34,7 @@ class Slab {
     return new (node->bytes) T(std::forward<Args>(args)...);
   }
 
-  // Destroys *object; what T's destructor leaves in the first 8 bytes (a dead Kind) stays readable.
+  // Destroys *object; what T's destructor leaves in the first word (a dead Kind) stays readable.
   void give_back(T* object) noexcept {
     object->~T();
     Node* node = reinterpret_cast<Node*>(object);
@@ -46,7 +46,7 @@ class Slab {
   union Node {
     Node() {}
     struct {
-      std::uint64_t dead_words[4];  // object.hpp's kind, references, index stay as the destructor left them
+      std::uint64_t dead_word;  // object.hpp's kind stays as the destructor left it
       Node* next;
     };
     alignas(T) std::byte bytes[sizeof(T)];

@@ -26,7 +26,7 @@ Status not_implemented(const char* procedure) {
 
 int fail(const char* procedure, mpi::Comm* comm, Status status) {
   // A request may have held the last reference to its communicator.
-  if (comm != nullptr && comm->kind != mpi::Kind::kComm) comm = nullptr;
+  if (comm != nullptr && !comm->is(mpi::Kind::kComm)) comm = nullptr;
   return mpi::raise(comm, status, procedure);
 }
 

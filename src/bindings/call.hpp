@@ -252,7 +252,7 @@ template <Phase phase, class Body>
   return finish(procedure, blame, body);
 }
 
-// The error handler is that of the first request's communicator.
+// The error handler is that of the first request that belongs to a communicator.
 struct OnRequests {
   const char* parameter;
   MPI_Count length;
@@ -268,7 +268,7 @@ inline Status check_requests(const OnRequests& on, mpi::Comm*& blame) {
     mpi::Request* request = mpi::from_handle(on.handles[i]);
     if (request == nullptr) [[unlikely]]
       return bad_handle(on.parameter, on.handles[i]);
-    blame = request->comm;
+    if (request->comm != nullptr) blame = request->comm;
   }
   return Status::ok();
 }

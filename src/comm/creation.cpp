@@ -89,6 +89,7 @@ void Creation::connect(Comm& made) const noexcept {
 
 Status Creation::make(std::vector<mpi::ProcessId> members, std::span<const mpi::Address> addresses, Comm** out) {
   mpi::Group* group = mpi::take_group(std::move(members), parent_.group->self);
+  if (group == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a group of %zu members", addresses.size());
   has_address_ = false;  // it is the communicator's now
   *out = parent_.process->new_comm(group, mine_.address, addresses.data());
   if (*out == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a communicator of %zu members", addresses.size());

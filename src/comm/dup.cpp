@@ -109,7 +109,10 @@ Status start_duplicate(Comm& comm, Info* info, MPI_Comm* newcomm, MPI_Request* r
   Attributes* copies = nullptr;
   const Status copied = mpi::copy_attributes(comm, &copies);
   Duplication* d = duplications().take(comm, newcomm);
-  if (d == nullptr) return coll::out_of_memory(comm);
+  if (d == nullptr) {
+    mpi::undo_copies(comm, copies);
+    return coll::out_of_memory(comm);
+  }
   d->copies = copies;
   d->creation.refuse(copied);
   d->creation.join();

@@ -8,7 +8,7 @@ namespace heddle::api {
 namespace {
 
 Status check_freeable(const Comm& comm) {
-  if (comm.abi_value == 0) return Status::ok();
+  if (!comm.is_predefined()) return Status::ok();
   return error(MPI_ERR_COMM, "%s cannot be freed; it goes in MPI_Finalize", comm.name.c_str());
 }
 

@@ -18,7 +18,16 @@ SharedSlab<Comm>& comms() {
 
 }  // namespace
 
-Comm* take_comm(Process& process, Group& group) noexcept { return comms().take(process, group); }
+Comm* take_comm(Process& process, Group& group, Address mine) noexcept {
+  Comm* comm = comms().take(process, group);
+  if (comm != nullptr) {
+    comm->address = mine;
+  } else {
+    process.release_address(mine);
+    release(group);
+  }
+  return comm;
+}
 
 void release(Comm& comm) noexcept {
   if (comm.release()) comms().give_back(&comm);

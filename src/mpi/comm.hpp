@@ -60,7 +60,6 @@ struct Comm : Object {
   std::unique_ptr<Peer[]> peers;  // by rank
 
   std::atomic<std::uint32_t> collective_sequence{0};  // numbers the collectives, gives each its tag
-  std::uintptr_t abi_value = 0;                       // the ABI's constant for MPI_COMM_WORLD and MPI_COMM_SELF
 
   std::mutex mutex;  // guards what follows
   Errhandler* errhandler = nullptr;
@@ -72,8 +71,9 @@ struct Comm : Object {
   int peer_count() const noexcept { return is_inter() ? remote_group->size() : size; }
 };
 
-// A communicator without address and peers; Process::new_comm fills them in. Null when memory ran out.
-Comm* take_comm(Process& process, Group& group) noexcept;
+// A communicator at this address, without VCI and peers: Process::new_comm fills them in. Takes over the reference to the
+// group and the address, also when memory ran out and it returns null.
+Comm* take_comm(Process& process, Group& group, Address mine) noexcept;
 // Lets a reference go; the last one destroys the communicator.
 void release(Comm& comm) noexcept;
 

@@ -131,8 +131,7 @@ constexpr Block kShortIntBlocks[] = {{0, 0}, {sizeof(short), alignof(int)}, {siz
 
 // A datatype that is there before any code runs and stays until the last.
 union Slot {
-  constexpr explicit Slot(const Row& r) noexcept : type() {
-    type.fortran_index = r.value;
+  constexpr explicit Slot(const Row& r) noexcept : type(r.value) {
     type.committed = true;
     type.predefined = true;
     type.contiguous = r.size == r.extent;

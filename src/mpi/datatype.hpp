@@ -63,7 +63,7 @@ struct Contents {
 };
 
 struct Datatype : Object {
-  constexpr Datatype() noexcept : Object(Kind::kDatatype) {}
+  constexpr explicit Datatype(std::int32_t constant = 0) noexcept : Object(Kind::kDatatype, constant) {}
 
   bool committed = false;
   bool contiguous = false;     // one block at 0, size == extent: n items are n * size bytes in a row

@@ -32,8 +32,6 @@ struct Errhandler : Object {
   Kind target;  // which kind of object it was made for; the predefined ones go with every kind
   Function function;
   const char* name;  // for the line that says why the job ended
-
-  bool is_predefined() const noexcept { return action != Action::kCall; }
 };
 
 // A handler that calls `function`. Null when memory ran out.

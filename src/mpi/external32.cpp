@@ -40,7 +40,7 @@ constexpr Form two(Part first, Part second) { return {{first, second}, 2}; }
 
 // REQUIRES: predefined.
 Form form_of(const Datatype& type) {
-  const auto handle = reinterpret_cast<MPI_Datatype>(static_cast<std::uintptr_t>(type.fortran_index));
+  const auto handle = reinterpret_cast<MPI_Datatype>(static_cast<std::uintptr_t>(type.index()));
   if (handle == MPI_LONG) return one(kLong);
   if (handle == MPI_UNSIGNED_LONG) return one({8, 4, Turn::kUnsigned});
   if (handle == MPI_WCHAR) return one({sizeof(wchar_t), 2, Turn::kUnsigned});

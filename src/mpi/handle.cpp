@@ -7,53 +7,52 @@
 namespace heddle::mpi {
 namespace {
 
-// The integers that stand for objects in Fortran and in MPI_*_toint.
-//
-// An object does not tell this table that it died: a slot whose object is dead, or no longer carries the slot's index,
-// is free. Objects' memory stays readable for ever (object.hpp), so that can always be asked. Slots are looked through
-// only when all are given out, and then the table doubles unless half of them were free: O(1) a slot.
+// The integers that stand for objects in Fortran and in MPI_*_toint. An object that was given one takes itself out when
+// it ends. Threads: any.
 class IndexTable {
  public:
   int index_of(Object& object) {
     std::lock_guard lock(mutex_);
-    if (object.fortran_index != 0) return object.fortran_index;
-    if (free_.empty() && !make_room()) return 0;
-    std::size_t slot = free_.back();
+    if (const int given = object.index(); given != 0) return given;
+    if (free_.empty() && !grow()) return 0;
+    const std::size_t slot = free_.back();
     free_.pop_back();
     slots_[slot] = &object;
-    return object.fortran_index = index(slot);
+    const int index = static_cast<int>(slot) + kFirst;
+    object.fortran_index.store(index, std::memory_order_relaxed);
+    return index;
   }
 
-  Object* find(int i, Kind kind) {
+  // The object's user may have freed it already: it lives on, and has its index, while others hold references.
+  Object* find(int index, Kind kind) {
     std::lock_guard lock(mutex_);
-    if (i < kFirst || static_cast<std::size_t>(i - kFirst) >= slots_.size()) return nullptr;
-    std::size_t slot = static_cast<std::size_t>(i - kFirst);
-    return taken(slot) && slots_[slot]->kind == kind ? slots_[slot] : nullptr;
+    if (index < kFirst || slot_of(index) >= slots_.size()) return nullptr;
+    Object* object = slots_[slot_of(index)];
+    return object != nullptr && object->is(kind) ? object : nullptr;
+  }
+
+  void forget(int index) noexcept {
+    std::lock_guard lock(mutex_);
+    slots_[slot_of(index)] = nullptr;
+    free_.push_back(slot_of(index));  // grow() has reserved the room
   }
 
  private:
   static constexpr int kFirst = static_cast<int>(kPredefinedLimit);
 
-  static int index(std::size_t slot) { return static_cast<int>(slot) + kFirst; }
-  bool taken(std::size_t slot) const {
-    const Object* object = slots_[slot];
-    return object != nullptr && object->kind != Kind::kDead && object->fortran_index == index(slot);
-  }
+  static std::size_t slot_of(int index) { return static_cast<std::size_t>(index - kFirst); }
 
-  bool make_room() {
+  // REQUIRES: no slot is free.
+  bool grow() {
+    const std::size_t old = slots_.size();
     try {
-      free_.reserve(2 * slots_.size() + 64);
-      for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-        if (!taken(slot)) free_.push_back(slot);
-      }
-      if (free_.size() < slots_.size() / 2 + 1) {
-        std::size_t old = slots_.size();
-        slots_.resize(2 * old + 64, nullptr);
-        for (std::size_t slot = slots_.size(); slot-- > old;) free_.push_back(slot);
-      }
+      free_.reserve(2 * old + 64);
+      slots_.resize(2 * old + 64, nullptr);
     } catch (const std::bad_alloc&) {
+      return false;
     }
-    return !free_.empty();
+    for (std::size_t slot = slots_.size(); slot-- > old;) free_.push_back(slot);
+    return true;
   }
 
   std::mutex mutex_;
@@ -68,6 +67,7 @@ IndexTable& table() {
 
 }  // namespace
 
+void forget_index(Object& object) noexcept { table().forget(object.index()); }
 int to_int(Object& object) { return table().index_of(object); }
 Object* from_int(int index, Kind kind) { return table().find(index, kind); }
 

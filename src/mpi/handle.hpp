@@ -51,7 +51,7 @@ std::uintptr_t handle_value(Handle handle) noexcept {
 template <class T>
 T* live_object(std::uintptr_t value, Kind kind) noexcept {
   if ((value & (alignof(std::uint64_t) - 1)) != 0) return nullptr;
-  if (reinterpret_cast<const Object*>(value)->kind != kind) return nullptr;
+  if (!reinterpret_cast<const Object*>(value)->is(kind)) return nullptr;
   return reinterpret_cast<T*>(value);
 }
 
@@ -95,14 +95,13 @@ inline Message* from_handle(MPI_Message handle) noexcept {
 
 // The handle's value of an object: its constant when it is predefined, else its address.
 inline std::uintptr_t object_value(const Object* object) noexcept {
-  std::uintptr_t constant = static_cast<std::uint32_t>(object->fortran_index);
-  return constant - 1 < kPredefinedLimit - 1 ? constant : reinterpret_cast<std::uintptr_t>(object);
+  return object->is_predefined() ? static_cast<std::uintptr_t>(object->index())
+                                 : reinterpret_cast<std::uintptr_t>(object);
 }
 inline const Object* as_object(const void* object) noexcept { return static_cast<const Object*>(object); }
 
 inline MPI_Comm to_handle(const Comm* comm) noexcept {
-  if (comm == nullptr) return MPI_COMM_NULL;
-  return reinterpret_cast<MPI_Comm>(comm->abi_value != 0 ? comm->abi_value : object_value(comm));
+  return comm == nullptr ? MPI_COMM_NULL : reinterpret_cast<MPI_Comm>(object_value(comm));
 }
 inline MPI_Datatype to_handle(const Datatype* type) noexcept {
   return type == nullptr ? MPI_DATATYPE_NULL : reinterpret_cast<MPI_Datatype>(object_value(as_object(type)));

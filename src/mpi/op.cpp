@@ -18,8 +18,7 @@ constexpr std::size_t kValues = 0x20;
 // There before any code runs, and never destroyed.
 union Slot {
   constexpr Slot() noexcept : op() {}
-  constexpr Slot(int value, const char* name, OpId id) noexcept : op() {
-    op.fortran_index = value;
+  constexpr Slot(int value, const char* name, OpId id) noexcept : op(value) {
     op.predefined_name = name;
     op.predefined = true;
     op.id = id;

@@ -36,7 +36,7 @@ enum class OpId : std::uint8_t {
 };
 
 struct Op : Object {
-  constexpr Op() noexcept : Object(Kind::kOp) {}
+  constexpr explicit Op(std::int32_t constant = 0) noexcept : Object(Kind::kOp, constant) {}
 
   OpId id = OpId::kUser;
   bool predefined = false;  // not counted, never destroyed; fortran_index is its ABI value

@@ -193,15 +193,16 @@ constexpr void bitwise(Table& t, Basic basic) {
   at(t, OpId::kBor, basic) = loop<T, Bor>;
   at(t, OpId::kBxor, basic) = loop<T, Bxor>;
 }
+// Of Fortran, and MPI_AINT, MPI_COUNT, MPI_OFFSET: no logical operations (MPI 5.0, 6.9.2).
 template <class T>
-constexpr void fortran_integer(Table& t, Basic basic) {
+constexpr void integer(Table& t, Basic basic) {
   arithmetic<T>(t, basic);
   order<T>(t, basic);
   bitwise<T>(t, basic);
 }
 template <class T>
 constexpr void c_integer(Table& t, Basic basic) {
-  fortran_integer<T>(t, basic);
+  integer<T>(t, basic);
   logical<T>(t, basic);
 }
 template <class T>
@@ -225,12 +226,12 @@ constexpr Table kTable = [] {
   c_integer<std::uint16_t>(t, Basic::kUint16);
   c_integer<std::uint32_t>(t, Basic::kUint32);
   c_integer<std::uint64_t>(t, Basic::kUint64);
-  c_integer<std::int64_t>(t, Basic::kMultiLanguage);
-  fortran_integer<std::int8_t>(t, Basic::kInteger1);
-  fortran_integer<std::int16_t>(t, Basic::kInteger2);
-  fortran_integer<std::int32_t>(t, Basic::kInteger4);
-  fortran_integer<std::int64_t>(t, Basic::kInteger8);
-  fortran_integer<__int128>(t, Basic::kInteger16);
+  integer<std::int64_t>(t, Basic::kMultiLanguage);
+  integer<std::int8_t>(t, Basic::kInteger1);
+  integer<std::int16_t>(t, Basic::kInteger2);
+  integer<std::int32_t>(t, Basic::kInteger4);
+  integer<std::int64_t>(t, Basic::kInteger8);
+  integer<__int128>(t, Basic::kInteger16);
   floating<Half>(t, Basic::kFloat16);
   floating<float>(t, Basic::kFloat32);
   floating<double>(t, Basic::kFloat64);

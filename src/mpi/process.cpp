@@ -117,8 +117,8 @@ Status Process::start_on(std::unique_ptr<vci::Domain> domain) {
   const Address alone{ContextTable::kSelf, domain_->take_vci()};
   self_ = new_comm(take_group({self}, self), alone, &alone);
   if (world_ == nullptr || self_ == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the predefined communicators");
-  world_->abi_value = reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD);
-  self_->abi_value = reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF);
+  world_->fortran_index = static_cast<int>(reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD));
+  self_->fortran_index = static_cast<int>(reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
   world_->name = "MPI_COMM_WORLD";
   self_->name = "MPI_COMM_SELF";
   return Status::ok();
@@ -135,9 +135,8 @@ Status Process::finish() {
 }
 
 Comm* Process::new_comm(Group* group, Address mine, const Address* addresses) {
-  Comm* comm = group == nullptr ? nullptr : take_comm(*this, *group);
+  Comm* comm = group == nullptr ? nullptr : take_comm(*this, *group, mine);
   if (comm == nullptr) return nullptr;
-  comm->address = mine;
   comm->vci = &domain_->vci(mine.vci);
   const auto members = static_cast<std::size_t>(comm->size);
   comm->peers.reset(new (std::nothrow) Peer[members]);

@@ -31,6 +31,9 @@ class Options(Case):
                 self.assert_fails(done, 2, f"unknown option '{wrong}'; did you mean '{right}'?")
                 self.assertEqual(done.err.count("\n"), 1)
 
+    def test_nothing_near_is_no_suggestion(self):
+        self.assert_fails(mpiexec("--frobnicate", "true"), 2, "unknown option '--frobnicate' (mpiexec --help lists all)")
+
     def test_bad_numbers(self):
         for number in ("0", "x", "-1", "", "1.5", "2 ", "+3", "99999999999999999999", "2000000"):
             with self.subTest(number):

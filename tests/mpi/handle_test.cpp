@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <thread>
+#include <vector>
 
 #include "mpi/api_group.hpp"
 #include "mpi/api_handle.hpp"
@@ -119,6 +121,29 @@ TEST(HandleInt, ManyLiveObjectsHaveDifferentIndices) {
     EXPECT_EQ(api::info_fromint(api::info_toint(info)), info);
     ASSERT_TRUE(api::info_free(&info));
   }
+}
+
+// For the race detector: a handle is made of an object, and objects end, while others are given their indices.
+TEST(HandleInt, ThreadsAskAtOnce) {
+  MPI_Info shared;
+  ASSERT_TRUE(api::info_create(&shared));
+  const Info& object = *from_handle(shared);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) {
+        EXPECT_EQ(to_handle(&object), shared);
+        EXPECT_EQ(api::info_fromint(api::info_toint(shared)), shared);
+        MPI_Info own;
+        ASSERT_TRUE(api::info_create(&own));
+        const int index = api::info_toint(own);
+        EXPECT_EQ(api::info_fromint(index), own);
+        ASSERT_TRUE(api::info_free(&own));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_TRUE(api::info_free(&shared));
 }
 
 }  // namespace

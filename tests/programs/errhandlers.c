@@ -81,9 +81,41 @@ static void without_communicator(void) {
   MPI_Errhandler_free(&mine);
 }
 
+// A small send that is complete at once may belong to no communicator; the handler of the receive's listens all the same.
+static void of_several_requests(void) {
+  const int peer = world_rank ^ 1, to = peer < world_size ? peer : world_rank;
+  int out[8] = {0}, in, done, indices[2];
+  MPI_Comm comm;
+  MPI_Request requests[2];
+  MPI_Status statuses[2];
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  for (int round = 0; round < 3; round++) {  // the first send to a peer takes a longer way
+    for (int some = 0; some < 2; some++) {
+      MPI_Isend(out, 8, MPI_INT, to, 5, comm, &requests[0]);
+      MPI_Probe(to, 5, comm, MPI_STATUS_IGNORE);
+      MPI_Irecv(&in, 1, MPI_INT, to, 5, comm, &requests[1]);
+      int code = some ? MPI_Waitsome(2, requests, &done, indices, statuses) : MPI_Waitall(2, requests, statuses);
+      if (some && done == 1) {  // nobody said that it waits for both
+        CHECK_CLASS(code, indices[0] == 0 ? MPI_SUCCESS : MPI_ERR_IN_STATUS);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        continue;
+      }
+      CHECK_CLASS(code, MPI_ERR_IN_STATUS);
+      CHECK_CLASS(statuses[0].MPI_ERROR, MPI_SUCCESS);
+      CHECK_CLASS(statuses[1].MPI_ERROR, MPI_ERR_TRUNCATE);
+      CHECK_EQ(statuses[1].MPI_SOURCE, to);
+      CHECK_EQ(statuses[1].MPI_TAG, 5);
+      CHECK(requests[0] == MPI_REQUEST_NULL && requests[1] == MPI_REQUEST_NULL);
+    }
+  }
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   called();
+  of_several_requests();
   texts();
   without_communicator();
   return finish();

@@ -1,4 +1,4 @@
-#include "words.hpp"
+#include "base/spelling.hpp"
 
 #include <algorithm>
 #include <vector>
