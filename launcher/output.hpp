@@ -70,7 +70,6 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  bool is_open() const noexcept { return fd_.is_open(); }
   // Takes what is there, without waiting. Works while paused, too.
   void read_available();
   // Stops and starts reading as the sink can take it.
