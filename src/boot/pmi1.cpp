@@ -191,7 +191,7 @@ std::string get_line(const std::string& job, std::string_view key) {
   return line;
 }
 
-const std::string kBarrier = "cmd=barrier_in\n";
+constexpr const char* kBarrier = "cmd=barrier_in\n";
 
 }  // namespace
 
