@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/status.hpp"
 #include "mpi.h"
 #include "mpi/object.hpp"
 #include "mpi/process.hpp"
@@ -124,6 +125,14 @@ inline MPI_Errhandler to_handle(const Errhandler* errhandler) noexcept {
 }
 inline MPI_Message to_handle(const Message* message) noexcept {
   return message == nullptr ? MPI_MESSAGE_NULL : reinterpret_cast<MPI_Message>(const_cast<Message*>(message));
+}
+
+// Ends a procedure that makes an object: its handle, or an error when `made` is null. `what`: "a group".
+template <class T, class Handle>
+Status hand_out(T* made, Handle* out, const char* what) {
+  if (made == nullptr) return error(MPI_ERR_NO_MEM, "no memory for %s", what);
+  *out = to_handle(made);
+  return Status::ok();
 }
 
 // MPI_*_toint: the constant of a predefined object, otherwise an index that the object keeps for its life.
