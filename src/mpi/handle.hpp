@@ -1,12 +1,11 @@
 // From the ABI's handles to objects and back.
 //
 // Problem: every call of a program passes handles; finding the object must cost a compare or two, and a handle that is
-// null,
-//          freed or of another kind must be noticed before anything is read through it.
+//          null, freed or of another kind must be noticed before anything is read through it.
 // Method:  below kPredefinedLimit a handle is one of the ABI's constants, and the predefined objects are found through
-// their
-//          value; any other handle is the object's address, believed only when it is aligned and the first word is the
-//          right Kind. A predefined object carries its constant in `fortran_index`, so the way back needs no table.
+//          their value; any other handle is the object's address, believed only when it is aligned and the first word
+//          is the right Kind. A predefined object carries its constant in `fortran_index`, so the way back needs no
+//          table.
 // Threads: any.
 // Cost:    a communicator, datatype or request: two predicted branches and one load of a line that is needed anyway.
 #pragma once

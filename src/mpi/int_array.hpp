@@ -1,7 +1,7 @@
 // Arrays of counts, displacements and sizes, as the two twins of a procedure bring them.
 //
-// Problem: MPI_Gatherv brings int[], MPI_Gatherv_c brings MPI_Count[]; the implementation is one, and an array as long as
-//          the communicator should not be copied for that.
+// Problem: MPI_Gatherv brings int[], MPI_Gatherv_c brings MPI_Count[]; the implementation is one, and an array as long
+//          as the communicator should not be copied for that.
 // Method:  a view that knows how wide an element is; reading one is a predicted branch.
 #pragma once
 
