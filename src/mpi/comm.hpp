@@ -6,8 +6,8 @@
 //          each member the others' pairs. A sender therefore writes the *receiver's* context into the header and
 //          uses the receiver's VCI. One index is two contexts: user traffic and collective traffic, so a user's
 //          wildcard never sees the library's own messages.
-// Threads: immutable after creation, except the atomics and what `mutex` guards. A peer's lane is filled in on first use,
-//          by whichever thread comes first.
+// Threads: immutable after creation, except the atomics and what `mutex` guards. A peer's lane is filled in on first
+//          use, by whichever thread comes first.
 // Cost:    16 bytes a member.
 #pragma once
 
