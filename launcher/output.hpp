@@ -2,12 +2,11 @@
 //
 // Problem: 64 ranks print at once; a line of one must never be cut by a line of another, nor by mpiexec's messages. A
 //          reader that stops (a pager) must stop the ranks and nothing else; memory stays bounded.
-// Method:  a Stream holds what a rank has printed of an unfinished line; complete lines go to a Sink, which writes
-//          what its descriptor takes without blocking. A Sink that has too much to write stops reading from its ranks
-//          until it is nearly empty. stdout and stderr that are the same file share one Sink.
+// Method:  a Stream holds what a rank has printed of an unfinished line; complete lines go to a Sink, which writes what
+//          its descriptor takes without blocking. A Sink that has too much to write stops reading from its ranks until
+//          it is nearly empty. stdout and stderr that are the same file share one Sink.
 // Exceptions: an unfinished line waits for its end. But a stream that closes gives out its rest, and a line over 1 MiB
-// is
-//          given out in pieces. Where nobody can be interrupted (a job of one rank) everything passes at once. On a
+//          is given out in pieces. Where nobody can be interrupted (a job of one rank) everything passes at once. On a
 //          terminal a rest that stands still for 0.1 s is shown, so that a question can be answered. When another rank
 //          prints after such a rest, a newline comes first.
 // Threads: one.
@@ -70,7 +69,6 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  bool is_open() const noexcept { return fd_.is_open(); }
   // Takes what is there, without waiting. Works while paused, too.
   void read_available();
   // Stops and starts reading as the sink can take it.

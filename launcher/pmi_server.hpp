@@ -34,7 +34,6 @@ class PmiServer {
 
   PmiServer(EventLoop& loop, Listener& listener, std::string job, int size);
 
-  const std::string& job() const noexcept { return job_; }
   Status serve(int rank, int appnum, Fd socket);
   // Handles what the rank has sent so far: call before its death is judged.
   void read_available(int rank);

@@ -141,16 +141,10 @@ class Body:
         return any(p.kind == "BUFFER" for p in self.f.params)
 
     def request(self, p):
-        name = self.f.stem
-        if p.is_array:
-            null = "false" if name == "MPI_Startall" else "true"
-            if p.name != self.blame:
-                self.check(f'check_requests("{p.name}", {p.length}, {p.name}, {null})')
-            return self.args.append(p.name)
-        if p.direction == "out":
+        if p.direction == "out" and not p.is_array:
             self.not_null(p)
         elif p.name != self.blame:
-            raise SystemExit(f"{name}: no rule for {p.name}")
+            raise SystemExit(f"{self.f.stem}: no rule for {p.name}")
         self.args.append(p.name)
 
     def message(self, p):
@@ -172,8 +166,9 @@ class Body:
             self.count_array(p, gates)
             return self.args.append(f"mpi::IntArray({p.name})" if poly else p.name)
         if p.is_array:
-            self.args.append(f"mpi::IntArrayOut({p.name})" if poly else p.name)
-            return None
+            if poly:
+                raise SystemExit(f"{self.f.stem}: no rule for {p.name}")
+            return self.args.append(p.name)
         if p.direction == "in":
             cls = self.negative_class(p)
             if cls:

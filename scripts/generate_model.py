@@ -26,7 +26,6 @@ class Param:
     root_only: bool
     type: str  # the C type without the name: "const void*"
     array: str  # what follows the name: "", "[]", "[][3]"
-    desc: str
 
     @property
     def declaration(self):
@@ -38,11 +37,6 @@ class Param:
     def is_array(self):
         return self.length is not None and self.kind != "STRING"
 
-    @property
-    def base_type(self):
-        """The type of one element, without const and without the pointer that an array decays to."""
-        return self.type.removeprefix("const ")
-
 
 @dataclasses.dataclass(frozen=True)
 class Function:
@@ -50,9 +44,7 @@ class Function:
     stem: str  # MPI_Send: the name that both twins share
     returns: str
     wide: bool  # the _c twin
-    has_twin: bool
     params: tuple
-    deprecated: str
 
     @property
     def api(self):
@@ -87,7 +79,6 @@ class Model:
         self._raw = {entry["name"]: entry for entry in database.values()}
         names = {f["name"] for f in abi["functions"]}
         self.functions = [self._function(f, names) for f in abi["functions"]]
-        self.by_name = {f.name: f for f in self.functions}
 
     def _function(self, record, names):
         name = record["name"]
@@ -101,8 +92,7 @@ class Model:
         params = tuple(_param(stem, p, raw[p.name]) for p in expression.parameters)
         if expression.return_type != record["returns"]:
             raise SystemExit(f"{name}: the two tables disagree about what it returns")
-        return Function(name, stem, record["returns"], wide, wide or name + "_c" in names, params,
-                        record.get("deprecated", ""))
+        return Function(name, stem, record["returns"], wide, params)
 
     def typedefs(self):
         """The callback types, in the ABI's order, as C declarations."""
@@ -130,4 +120,4 @@ def _param(function, expression, raw):
     type_ = "" if kind == "VARARGS" else ("const " if constant else "") + str(expression.type)
     type_ = _ARRAYS_OF_STRINGS.get((function, expression.name), type_)
     return Param(expression.name, kind, raw["param_direction"], raw["length"], raw["pointer"], constant,
-                 raw["root_only"], type_, expression.array, raw["desc"])
+                 raw["root_only"], type_, expression.array)

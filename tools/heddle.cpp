@@ -1,8 +1,8 @@
 // heddle: what a person asks about the installation.
 //
 // Method:  what it says of the library, it asks the library that lies beside it, so an installation that was put
-// together from
-//          parts shows. The list of what is not implemented comes from the same table as the library's functions.
+//          together from parts shows. The list of what is not implemented comes from the same table as the library's
+//          functions.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -73,7 +73,12 @@ Installation look_around() {
   // These may be called without MPI_Init.
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
-  if (auto* ask = symbol<decltype(PMPI_Get_library_version)>(library, "PMPI_Get_library_version")) ask(text, &length);
+  if (auto* ask = symbol<decltype(PMPI_Get_library_version)>(library, "PMPI_Get_library_version")) {
+    ask(text, &length);
+  } else {
+    std::fprintf(stderr, "heddle: %s is not Heddle's library: it lacks PMPI_Get_library_version\n",
+                 found.library.c_str());
+  }
   if (auto* ask = symbol<decltype(PMPI_Get_version)>(library, "PMPI_Get_version")) {
     ask(&found.standard[0], &found.standard[1]);
   }

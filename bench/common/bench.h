@@ -1,9 +1,8 @@
 // What every bench program shares: pinning, timing, and the form of its results.
 //
 // Pinning: bench/run gives the cores in HEDDLE_BENCH_CPUS ("0,1"), and rank i takes the i-th before MPI_Init, whatever
-// library
-//          it runs under; so each library meets the same placement, and none its own launcher's. With more ranks than
-//          cores in the list nobody is pinned.
+//          library it runs under; so each library meets the same placement, and none its own launcher's. With more
+//          ranks than cores in the list nobody is pinned.
 // Results: one line each, `result <metric> <size> <value> <unit>`, which bench/run collects.
 #ifndef HEDDLE_BENCH_H
 #define HEDDLE_BENCH_H

@@ -11,7 +11,6 @@
 #define SCOPED_CAPABILITY HEDDLE_TSA(scoped_lockable)
 #define GUARDED_BY(x) HEDDLE_TSA(guarded_by(x))
 #define REQUIRES(...) HEDDLE_TSA(requires_capability(__VA_ARGS__))
-#define EXCLUDES(...) HEDDLE_TSA(locks_excluded(__VA_ARGS__))
 #define ACQUIRE(...) HEDDLE_TSA(acquire_capability(__VA_ARGS__))
 #define RELEASE(...) HEDDLE_TSA(release_capability(__VA_ARGS__))
 #define TRY_ACQUIRE(...) HEDDLE_TSA(try_acquire_capability(__VA_ARGS__))

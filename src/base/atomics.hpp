@@ -1,12 +1,10 @@
-// What lock-free code needs from the machine, as a policy, so that a test can put a deterministic scheduler in its
-// place.
+// What lock-free code needs from the machine, as a policy: a test puts a deterministic scheduler in its place.
 //
 // Problem: a handshake that misses one fence works on the developer's machine and hangs on a busy node.
 // Method:  lock-free classes are templates on `Atomics` and touch shared memory only through it: atomics, fences, a
-// hint
-//          in a spinning loop, and a note before each access to plain memory that the atomics are meant to protect.
-//          StdAtomics is the machine and costs nothing. tests/base/model/model_atomics.hpp is the other one: it runs
-//          the same code under every interleaving up to a bound, shows stale values, and reports data races.
+//          hint in a spinning loop, and a note before each access to plain memory that the atomics are meant to
+//          protect. StdAtomics is the machine and costs nothing. tests/base/model/model_atomics.hpp is the other one:
+//          it runs the same code under every interleaving up to a bound, shows stale values, and reports data races.
 //          ModelAtomics::atomic<T> has the size and alignment of T, so formats keep their offsets under both.
 // Threads: any.
 #pragma once

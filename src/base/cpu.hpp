@@ -7,10 +7,10 @@ namespace heddle {
 
 inline constexpr std::size_t kCacheLine = 64;
 
-// A hint to the core that this is a spin loop.
 // Lets another runnable thread have this core.
 void yield_core() noexcept;
 
+// A hint to the core that this is a spin loop.
 inline void cpu_relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

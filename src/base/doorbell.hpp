@@ -1,13 +1,11 @@
 // How a process that has nothing to do sleeps, and how its peers wake it.
 //
 // Problem: a sender must not pay a full fence for each message just because the receiver might be asleep; and no
-// wake-up may
-//          be lost.
+//          wake-up may be lost.
 // Method:  one Doorbell per process, in memory that its peers have mapped. A sender publishes, then reads `sleepers`
-// (no fence)
-//          and rings only if it is not zero. The sleeper raises `sleepers`, runs heavy_fence(), which is a full fence
-//          on every core for it, looks at every source once more, and only then sleeps on `sequence`. So either the
-//          sender sees the sleeper, or the sleeper's second look sees the message.
+//          (no fence) and rings only if it is not zero. The sleeper raises `sleepers`, runs heavy_fence(), which is a
+//          full fence on every core for it, looks at every source once more, and only then sleeps on `sequence`. So
+//          either the sender sees the sleeper, or the sleeper's second look sees the message.
 //
 //     offset   0              4              64
 //              +--------------+--------------+---- - -

@@ -16,7 +16,7 @@
 
 namespace heddle {
 
-// kSpins: about 2 us: longer than any critical section of ours, shorter than a wake-up.
+// kSpins: longer than any critical section of ours, shorter than a wake-up.
 template <class Atomics = StdAtomics, int kSpins = 64>
 class CAPABILITY("mutex") BasicLock {
  public:

@@ -4,7 +4,7 @@
 //          way must not call malloc.
 // Method:  chunks of N objects, a free list through the objects themselves. `Slab` is not locked: its owner's lock
 //          guards it. `SharedSlab` has a lock of its own, for objects that live apart from the message path.
-//          What a slab leaves behind goes to the next one of its type, so starting again and again takes no more memory.
+//          What a slab leaves behind goes to the next one of its type, so starting again takes no more memory.
 // Cost:    take and give back: two loads and a store each. Growing: one malloc per chunk.
 #pragma once
 

@@ -1,14 +1,11 @@
-// What every generated C function is made of: may it be called now, whose error handler listens, is each argument
-// legal.
+// What every generated C function is made of: may it be called now, who handles its errors, are its arguments legal.
 //
 // Problem: 664 procedures must refuse what the standard calls an error, with its error class and a sentence that a
-// person can act
-//          on, while an 8-byte send may spend a handful of nanoseconds here.
+//          person can act on, while an 8-byte send may spend a handful of nanoseconds here.
 // Method:  `call(name, blame, body)` is the frame of every function: it checks the state of the program, finds the
-// object whose
-//          error handler is responsible, runs `body` and hands a failure to that handler. `body` is the generated
-//          list of checks and then the call of heddle::api. A check is an inline compare whose failing side is a cold
-//          function in call.cpp that writes the sentence.
+//          object whose error handler is responsible, runs `body` and hands a failure to that handler. `body` is the
+//          generated list of checks and then the call of heddle::api. A check is an inline compare whose failing side
+//          is a cold function in call.cpp that writes the sentence.
 // Threads: any.
 // Cost:    on success: compares of arguments that are in registers, and one load per object. Nothing is allocated.
 #pragma once

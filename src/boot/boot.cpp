@@ -51,8 +51,7 @@ std::unique_ptr<Boot> connect(Status& status) {
     if (std::getenv(foreign) == nullptr) continue;
     status = error(MPI_ERR_OTHER,
                    "the environment has %s but not PMI_FD: this launcher speaks a dialect that Heddle does not. Start "
-                   "with Heddle's "
-                   "mpiexec (or unset %s to run this process alone)",
+                   "with Heddle's mpiexec (or unset %s to run this process alone)",
                    foreign, foreign);
     return nullptr;
   }

@@ -174,8 +174,7 @@ Status check_socket(int fd) {
   if (fstat(fd, &s) == 0 && S_ISSOCK(s.st_mode)) return Status::ok();
   return error(MPI_ERR_OTHER,
                "PMI_FD is %d, which is not an open socket: the environment was left by another job, or a program "
-               "between mpiexec "
-               "and this one closed it. Start with mpiexec, or unset PMI_FD, PMI_RANK and PMI_SIZE",
+               "between mpiexec and this one closed it. Start with mpiexec, or unset PMI_FD, PMI_RANK and PMI_SIZE",
                fd);
 }
 
@@ -191,7 +190,7 @@ std::string get_line(const std::string& job, std::string_view key) {
   return line;
 }
 
-const std::string kBarrier = "cmd=barrier_in\n";
+constexpr const char* kBarrier = "cmd=barrier_in\n";
 
 }  // namespace
 

@@ -1,11 +1,10 @@
 // One builder for each collective: writes the steps of one rank into a schedule.
 //
 // Method:  trees are binomial, over ranks relative to the root; equal reductions on every rank are recursive doubling;
-// equal
-//          blocks from everyone travel by the dissemination pattern while short and round a ring when long; everything
-//          that describes a block for each rank apart is linear. Data passes through other ranks packed.
-//          Which messages are sent follows only from what all ranks know: the size, the root, the bytes of a block.
-//          A reduction combines operands of neighbouring ranks, lower before higher, so that every operation is served
+//          equal blocks from everyone travel by the dissemination pattern while short and round a ring when long;
+//          everything that describes a block for each rank apart is linear. Data passes through other ranks packed.
+//          Which messages are sent follows only from what all ranks know: the size, the root, the bytes of a block. A
+//          reduction combines operands of neighbouring ranks, lower before higher, so that every operation is served
 //          alike, commutative or not, and all ranks that get a result get the same bits.
 // Threads: any; a builder touches its schedule only.
 // Cost:    steps and memory of O(log size) for trees, O(size) for the others.

@@ -70,13 +70,12 @@ Operation* new_operation(mpi::Comm& comm) { return operations.take(comm); }
 
 Status launch(Operation& operation, MPI_Request* request) {
   mpi::Comm& comm = *operation.comm;
-  const bool runs = !operation.schedule.out_of_memory();
-  if (runs) retain_arguments(operation.schedule);
-  if (!runs) {
+  if (operation.schedule.out_of_memory()) {
     mpi::release(comm);
     operations.give_back(&operation);
     return out_of_memory(comm);
   }
+  retain_arguments(operation.schedule);
   *request = mpi::to_handle(static_cast<mpi::Request*>(&operation));
   if (!go_on(operation)) p2p::add_task(comm, operation);
   return Status::ok();

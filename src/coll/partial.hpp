@@ -1,11 +1,9 @@
 // A partial result that takes in one operand after the other, in rank order, without needless copies.
 //
 // Problem: an operation is `inout = in op inout` with `in` from the lower ranks, so when the operand comes from a
-// higher rank
-//          the sum moves to where the operand was received; and the user's send buffer must not be written.
+//          higher rank the sum moves to where the operand was received; and the user's send buffer must not be written.
 // Method:  two buffers, the user's receive buffer first where there is one. The own operand is copied only when it has
-// to
-//          be the `inout`.
+//          to be the `inout`.
 #pragma once
 
 #include "coll/schedule.hpp"

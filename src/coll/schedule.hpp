@@ -1,11 +1,11 @@
 // What one rank does in one collective: a list of steps, and the memory that they need.
 //
 // Problem: blocking and nonblocking collectives must share their algorithms; the algorithms must be testable without
-// processes. Method:  a builder (build.hpp) writes the steps for a rank, knowing only the rank, the size and the
-// arguments; run.hpp
-//          carries them out over any transport. Steps start in order. A step's effect may be relied upon, and a buffer
-//          that it reads may be written, only after the next JOIN; COPY and REDUCE are over at once.
-//          Messages between two ranks match in the order of the steps.
+//          processes.
+// Method:  a builder (build.hpp) writes the steps for a rank, knowing only the rank, the size and the arguments;
+//          run.hpp carries them out over any transport. Steps start in order. A step's effect may be relied upon, and a
+//          buffer that it reads may be written, only after the next JOIN; COPY and REDUCE are over at once. Messages
+//          between two ranks match in the order of the steps.
 // Threads: one at a time.
 // Cost:    no allocation up to kInlineSteps steps and kInlineScratch bytes of temporaries.
 #pragma once

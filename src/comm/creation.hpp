@@ -1,8 +1,7 @@
 // One process's part in making a communicator.
 //
 // Method:  propose (join, refuse), agree, make. Whoever finds an error before the exchange takes part in it all the
-// same,
-//          to tell the others; after it everybody knows whether the communicator can be made.
+//          same, to tell the others; after it everybody knows whether the communicator can be made.
 // Threads: one at a time.
 #pragma once
 

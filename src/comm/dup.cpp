@@ -1,10 +1,9 @@
 // MPI_Comm_dup and its kin.
 //
 // Method:  the blocking forms propose, agree, make. The nonblocking ones make the communicator at once, so that its
-// handle
-//          is there when the call returns, and tell it the others' addresses when the exchange is over; if that fails,
-//          the caller's handle becomes MPI_COMM_NULL. Attributes are copied before the exchange, by the callbacks of
-//          the user.
+//          handle is there when the call returns, and tell it the others' addresses when the exchange is over; if that
+//          fails, the caller's handle becomes MPI_COMM_NULL. Attributes are copied before the exchange, by the
+//          callbacks of the user.
 #include <memory>
 
 #include "base/slab.hpp"

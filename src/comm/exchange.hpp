@@ -1,8 +1,7 @@
 // What processes tell each other when they make a communicator.
 //
 // Problem: each member of a new communicator has to know where every other one listens for it, and if one of them
-// cannot
-//          go on, all must fail alike instead of waiting for each other.
+//          cannot go on, all must fail alike instead of waiting for each other.
 // Method:  one allgather of a small record over the parent communicator: where I will listen, whether I can go on, and
 //          what MPI_Comm_split needs. It runs the collectives' own schedule; for MPI_Comm_create_group it runs among
 //          the members of the group only, with tags apart from those of collectives.

@@ -8,14 +8,10 @@
 namespace heddle::api {
 namespace {
 
-Status store(Group* group, MPI_Group* out) {
-  if (group == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a group");
-  *out = mpi::to_handle(group);
-  return Status::ok();
-}
-
 // A group of its own for the user, so that a handle is stale once it was freed, whatever the communicator's does.
-Status copy(const Group& group, MPI_Group* out) { return store(mpi::take_group(group.members, group.self), out); }
+Status copy(const Group& group, MPI_Group* out) {
+  return mpi::hand_out(mpi::take_group(group.members, group.self), out, "a group");
+}
 
 Status check_inter(const Comm& comm) {
   return comm.is_inter()
@@ -108,9 +104,7 @@ Status comm_set_info(Comm& comm, Info* info) {
 Status comm_get_info(Comm& comm, MPI_Info* info_used) {
   std::lock_guard lock(comm.mutex);
   Info* copy = mpi::take_info(comm.info != nullptr ? comm.info->copy() : std::vector<Info::Pair>());
-  if (copy == nullptr) return error(MPI_ERR_NO_MEM, "no memory for an info object");
-  *info_used = mpi::to_handle(copy);
-  return Status::ok();
+  return mpi::hand_out(copy, info_used, "an info object");
 }
 
 }  // namespace heddle::api

@@ -1,8 +1,7 @@
 // What every matching engine offers: the two queues of MPI's matching, and their statistics.
 //
 // Problem: a message goes to the oldest posted receive that admits it, a receive takes the oldest message that it
-// admits,
-//          in every mixture of wildcards; searches of long queues are what makes many threads slow.
+//          admits, in every mixture of wildcards; searches of long queues are what makes many threads slow.
 // Method:  one concept, several engines, chosen at run time (matcher.hpp). Pure data structures: no I/O, no MPI, no
 //          globals, nothing allocated for a receive or a message, noexcept.
 //
@@ -48,7 +47,8 @@ struct Stats {
 
 // What the operations mean:
 //   post(receive)       the oldest message that the receive admits, taken out of the queue; or null, and the receive is
-//   queued arrive(key)         the oldest receive that admits the message, taken out of the queue; or null
+//                       queued
+//   arrive(key)         the oldest receive that admits the message, taken out of the queue; or null
 //   add_unexpected(m)   queues a message. REQUIRES: arrive(m.key) gave null and nothing was posted since
 //   add_posted(r)       queues a receive without a search. REQUIRES: probe(r.key) gives null
 //   cancel(receive)     true: it was queued and is not any more. False: it was matched, cancelled or purged before

@@ -15,11 +15,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;  // of MPI_Alloc_mem: a cache line, and the widest vector register
 
-Status store(Info* made, MPI_Info* out) {
-  if (made == nullptr) return error(MPI_ERR_NO_MEM, "no memory for an info object");
-  *out = mpi::to_handle(made);
-  return Status::ok();
-}
+Status hand_out(Info* made, MPI_Info* out) { return mpi::hand_out(made, out, "an info object"); }
 
 struct NamedType {
   const char* name;
@@ -98,7 +94,7 @@ Status get_processor_name(char* name, int* resultlen) {
 
 Status get_hw_resource_info(MPI_Info* hw_info) {
   // Each key is a type of resource that MPI_Comm_split_type knows; "true": this process is confined to one of it.
-  return store(mpi::take_info({{"mpi_shared_memory", "true"}}), hw_info);
+  return hand_out(mpi::take_info({{"mpi_shared_memory", "true"}}), hw_info);
 }
 
 Status abi_get_version(int* abi_major, int* abi_minor) {
@@ -108,13 +104,13 @@ Status abi_get_version(int* abi_major, int* abi_minor) {
 }
 
 Status abi_get_info(MPI_Info* info) {
-  return store(mpi::take_info({{"mpi_aint_size", std::to_string(sizeof(MPI_Aint))},
-                               {"mpi_count_size", std::to_string(sizeof(MPI_Count))},
-                               {"mpi_offset_size", std::to_string(sizeof(MPI_Offset))}}),
-               info);
+  return hand_out(mpi::take_info({{"mpi_aint_size", std::to_string(sizeof(MPI_Aint))},
+                                  {"mpi_count_size", std::to_string(sizeof(MPI_Count))},
+                                  {"mpi_offset_size", std::to_string(sizeof(MPI_Offset))}}),
+                  info);
 }
 
-Status abi_get_fortran_info(MPI_Info* info) { return store(mpi::take_info(fortran_pairs()), info); }
+Status abi_get_fortran_info(MPI_Info* info) { return hand_out(mpi::take_info(fortran_pairs()), info); }
 
 Status abi_set_fortran_info(Info* info) {
   if (info == nullptr) return error(MPI_ERR_INFO, "info is MPI_INFO_NULL; it must describe the Fortran compiler");

@@ -7,9 +7,7 @@ namespace heddle::api {
 
 Status comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler) {
   Errhandler* made = mpi::take_errhandler(mpi::Kind::kComm, reinterpret_cast<Errhandler::Function>(function));
-  if (made == nullptr) return error(MPI_ERR_NO_MEM, "no memory for an error handler");
-  *errhandler = mpi::to_handle(made);
-  return Status::ok();
+  return mpi::hand_out(made, errhandler, "an error handler");
 }
 
 Status comm_set_errhandler(Comm& comm, Errhandler& errhandler) {

@@ -11,15 +11,8 @@ using mpi::RankIndex;
 // MPI_GROUP_EMPTY does not know which process this is; another operand does.
 ProcessId self_of(const Group& a, const Group& b) { return a.self != mpi::kNoProcess ? a.self : b.self; }
 
-Status store(Status status, Group* group, MPI_Group* out) {
-  HEDDLE_TRY(status);
-  *out = mpi::to_handle(group);
-  return Status::ok();
-}
-
-Status store(std::vector<ProcessId> members, ProcessId self, MPI_Group* out) {
-  Group* group = mpi::take_group(std::move(members), self);
-  return store(group != nullptr ? Status::ok() : error(MPI_ERR_NO_MEM, "no memory for a group"), group, out);
+Status make(std::vector<ProcessId> members, ProcessId self, MPI_Group* out) {
+  return mpi::hand_out(mpi::take_group(std::move(members), self), out, "a group");
 }
 
 // The members of `group` that are, or are not, in `other`.
@@ -73,27 +66,27 @@ Status group_union(Group& group1, Group& group2, MPI_Group* newgroup) {
   std::vector<ProcessId> members = group1.members;
   std::vector<ProcessId> added = select(group2, group1, false);
   members.insert(members.end(), added.begin(), added.end());
-  return store(std::move(members), self_of(group1, group2), newgroup);
+  return make(std::move(members), self_of(group1, group2), newgroup);
 }
 
 Status group_intersection(Group& group1, Group& group2, MPI_Group* newgroup) {
-  return store(select(group1, group2, true), self_of(group1, group2), newgroup);
+  return make(select(group1, group2, true), self_of(group1, group2), newgroup);
 }
 
 Status group_difference(Group& group1, Group& group2, MPI_Group* newgroup) {
-  return store(select(group1, group2, false), self_of(group1, group2), newgroup);
+  return make(select(group1, group2, false), self_of(group1, group2), newgroup);
 }
 
 Status group_incl(Group& group, MPI_Count n, const int ranks[], MPI_Group* newgroup) {
-  Group* made = nullptr;
-  Status status = mpi::include_ranks(group, as_span(n, ranks), &made);
-  return store(status, made, newgroup);
+  std::vector<ProcessId> members;
+  HEDDLE_TRY(mpi::include_ranks(group, as_span(n, ranks), &members));
+  return make(std::move(members), group.self, newgroup);
 }
 
 Status group_excl(Group& group, MPI_Count n, const int ranks[], MPI_Group* newgroup) {
-  Group* made = nullptr;
-  Status status = mpi::exclude_ranks(group, as_span(n, ranks), &made);
-  return store(status, made, newgroup);
+  std::vector<ProcessId> members;
+  HEDDLE_TRY(mpi::exclude_ranks(group, as_span(n, ranks), &members));
+  return make(std::move(members), group.self, newgroup);
 }
 
 Status group_range_incl(Group& group, MPI_Count n, const int ranges[][3], MPI_Group* newgroup) {

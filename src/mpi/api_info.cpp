@@ -8,11 +8,7 @@
 namespace heddle::api {
 namespace {
 
-Status store(Info* made, MPI_Info* out) {
-  if (made == nullptr) return error(MPI_ERR_NO_MEM, "no memory for an info object");
-  *out = mpi::to_handle(made);
-  return Status::ok();
-}
+Status hand_out(Info* made, MPI_Info* out) { return mpi::hand_out(made, out, "an info object"); }
 
 Status check(const Info* info) {
   return info != nullptr ? Status::ok()
@@ -40,15 +36,15 @@ void copy_text(const std::string& text, char* out, std::size_t room) {
 
 }  // namespace
 
-Status info_create(MPI_Info* info) { return store(mpi::take_info(), info); }
+Status info_create(MPI_Info* info) { return hand_out(mpi::take_info(), info); }
 
 Status info_create_env(int argc, char* argv[], MPI_Info* info) {
-  return store(mpi::take_info(mpi::environment_pairs(argc, argv)), info);
+  return hand_out(mpi::take_info(mpi::environment_pairs(argc, argv)), info);
 }
 
 Status info_dup(Info* info, MPI_Info* newinfo) {
   HEDDLE_TRY(check(info));
-  return store(mpi::take_info(info->copy()), newinfo);
+  return hand_out(mpi::take_info(info->copy()), newinfo);
 }
 
 Status info_free(MPI_Info* info) {

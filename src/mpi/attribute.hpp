@@ -3,10 +3,9 @@
 // Problem: callbacks of the user copy and delete the values, may call MPI again, and may fail; a key may be freed while
 //          values under it live on (MPI 5.0, 7.7).
 // Method:  a table of keys; each value keeps its key alive, so freeing a key only takes away its number. A number is
-// never
-//          given twice. A value stays in place while its delete callback runs, and goes when the callback succeeded.
-//          Copying runs the callbacks on the old object before the new one exists, so a failure leaves nothing half
-//          made.
+//          never given twice. A value stays in place while its delete callback runs, and goes when the callback
+//          succeeded. Copying runs the callbacks on the old object before the new one exists, so a failure leaves
+//          nothing half made.
 // Threads: any; one mutex for all attributes, never held while a callback runs.
 #pragma once
 

@@ -6,8 +6,8 @@
 //          each member the others' pairs. A sender therefore writes the *receiver's* context into the header and
 //          uses the receiver's VCI. One index is two contexts: user traffic and collective traffic, so a user's
 //          wildcard never sees the library's own messages.
-// Threads: everything but `lanes`, attributes, name and error handler is immutable after creation.
-//          `lanes` fills in on first use, by whichever thread comes first.
+// Threads: immutable after creation, except the atomics and what `mutex` guards. A peer's lane is filled in on first
+//          use, by whichever thread comes first.
 // Cost:    16 bytes a member.
 #pragma once
 
@@ -71,8 +71,8 @@ struct Comm : Object {
   int peer_count() const noexcept { return is_inter() ? remote_group->size() : size; }
 };
 
-// A communicator at this address, without VCI and peers: Process::new_comm fills them in. Takes over the reference to the
-// group and the address, also when memory ran out and it returns null.
+// A communicator at this address, without VCI and peers: Process::new_comm fills them in. Takes over the reference to
+// the group and the address, also when memory ran out and it returns null.
 Comm* take_comm(Process& process, Group& group, Address mine) noexcept;
 // Lets a reference go; the last one destroys the communicator.
 void release(Comm& comm) noexcept;

@@ -3,8 +3,8 @@
 // Problem: a dozen constructors need the same bounds, size, signature and record, and any product or sum of their
 //          arguments may overflow.
 // Method:  each constructor reports the components that it places; the builder keeps the bounds with checked
-// arithmetic,
-//          and makes the object when told the layout. Lay out only after ok(): then nothing there can overflow.
+//          arithmetic, and makes the object when told the layout. Lay out only after ok(): then nothing there can
+//          overflow.
 // Threads: a builder belongs to one call.
 #pragma once
 

@@ -1,12 +1,11 @@
 // What happens when a call fails: error handlers.
 //
 // Problem: the user decides, per communicator, whether an error ends the job, comes back as a code, or calls a
-// function;
-//          a person whose job ended must see one line that says which rank, which procedure, what and why.
+//          function; a person whose job ended must see one line that says which rank, which procedure, what and why.
 // Method:  an implementation returns a Status; the binding hands it to raise(), which finds the handler of the
-//          communicator and does what it says. A communicator that was given none has MPI_ERRORS_ARE_FATAL. Errors
-//          that belong to no object go to MPI_COMM_SELF's handler (MPI 5.0, 9.3), or, while there is no MPI_COMM_SELF,
-//          to the initial one, which is fatal.
+//          communicator and does what it says. A communicator that was given none has MPI_ERRORS_ARE_FATAL. Errors that
+//          belong to no object go to MPI_COMM_SELF's handler (MPI 5.0, 9.3), or, while there is no MPI_COMM_SELF, to
+//          the initial one, which is fatal.
 // Threads: any. Handlers run with no lock of the library held, so they may call MPI.
 // Cost:    none on success: raise() is not called then.
 #pragma once

@@ -133,7 +133,7 @@ Status unknown_code(int code) {
   return error(MPI_ERR_ARG, "%d is not an error class or code of MPI, nor one that was added and not removed", code);
 }
 
-// A number that the standard keeps for itself and has not used, or not yet when this was written.
+// A number that the standard keeps for itself and that MPI 5.0 does not use.
 bool is_reserved(int code) { return code > MPI_SUCCESS && code < MPI_ERR_LASTCODE && find_entry(code) == nullptr; }
 
 void copy_out(const char* text, char* out, int* length) {

@@ -2,8 +2,7 @@
 //
 // Problem: MPI_Error_string must turn a code into what a person needs, for the standard's classes and for the user's.
 // Method:  Heddle's own codes are the classes themselves; the sentence about the particular error is the thread's
-// newest
-//          one (base/status.hpp) when its class agrees. Classes and codes of the user are numbers above
+//          newest one (base/status.hpp) when its class agrees. Classes and codes of the user are numbers above
 //          MPI_ERR_LASTCODE, given out in turn and never twice.
 // Threads: any; the user's are behind one mutex.
 #pragma once

@@ -34,11 +34,6 @@ Status check_ranks(const Group& group, std::span<const int> ranks) {
   return Status::ok();
 }
 
-Status store(std::vector<ProcessId> members, ProcessId self, Group** out) {
-  *out = take_group(std::move(members), self);
-  return *out != nullptr ? Status::ok() : error(MPI_ERR_NO_MEM, "no memory for a group");
-}
-
 }  // namespace
 
 Group* predefined_group(std::uintptr_t value) noexcept {
@@ -96,23 +91,22 @@ Status expand_ranges(const Group& group, MPI_Count n, const int ranges[][3], std
   return check_ranks(group, *ranks);
 }
 
-Status include_ranks(Group& group, std::span<const int> ranks, Group** out) {
+Status include_ranks(const Group& group, std::span<const int> ranks, std::vector<ProcessId>* members) {
   HEDDLE_TRY(check_ranks(group, ranks));
-  std::vector<ProcessId> members;
-  members.reserve(ranks.size());
-  for (int rank : ranks) members.push_back(group.members[static_cast<std::size_t>(rank)]);
-  return store(std::move(members), group.self, out);
+  members->clear();
+  for (int rank : ranks) members->push_back(group.members[static_cast<std::size_t>(rank)]);
+  return Status::ok();
 }
 
-Status exclude_ranks(Group& group, std::span<const int> ranks, Group** out) {
+Status exclude_ranks(const Group& group, std::span<const int> ranks, std::vector<ProcessId>* members) {
   HEDDLE_TRY(check_ranks(group, ranks));
   std::vector<bool> excluded(group.members.size(), false);
   for (int rank : ranks) excluded[static_cast<std::size_t>(rank)] = true;
-  std::vector<ProcessId> members;
+  members->clear();
   for (std::size_t rank = 0; rank < group.members.size(); ++rank) {
-    if (!excluded[rank]) members.push_back(group.members[rank]);
+    if (!excluded[rank]) members->push_back(group.members[rank]);
   }
-  return store(std::move(members), group.self, out);
+  return Status::ok();
 }
 
 }  // namespace heddle::mpi

@@ -63,8 +63,8 @@ int compare(const Group& a, const Group& b);
 // The ranks listed in an array of triples (first, last, stride), in order; MPI_ERR_RANK or MPI_ERR_ARG for a triple
 // that makes no sense. Ranks outside 0 .. size-1 and repeated ones are errors.
 Status expand_ranges(const Group& group, MPI_Count n, const int ranges[][3], std::vector<int>* ranks);
-// The members with these ranks, or all others, in the group's order. `ranks` must be distinct and in the group.
-Status include_ranks(Group& group, std::span<const int> ranks, Group** out);
-Status exclude_ranks(Group& group, std::span<const int> ranks, Group** out);
+// The members with these ranks, in this order, or all others. `ranks` must be distinct and in the group.
+Status include_ranks(const Group& group, std::span<const int> ranks, std::vector<ProcessId>* members);
+Status exclude_ranks(const Group& group, std::span<const int> ranks, std::vector<ProcessId>* members);
 
 }  // namespace heddle::mpi

@@ -1,12 +1,11 @@
 // From the ABI's handles to objects and back.
 //
 // Problem: every call of a program passes handles; finding the object must cost a compare or two, and a handle that is
-// null,
-//          freed or of another kind must be noticed before anything is read through it.
+//          null, freed or of another kind must be noticed before anything is read through it.
 // Method:  below kPredefinedLimit a handle is one of the ABI's constants, and the predefined objects are found through
-// their
-//          value; any other handle is the object's address, believed only when it is aligned and the first word is the
-//          right Kind. A predefined object carries its constant in `fortran_index`, so the way back needs no table.
+//          their value; any other handle is the object's address, believed only when it is aligned and the first word
+//          is the right Kind. A predefined object carries its constant in `fortran_index`, so the way back needs no
+//          table.
 // Threads: any.
 // Cost:    a communicator, datatype or request: two predicted branches and one load of a line that is needed anyway.
 #pragma once
@@ -14,6 +13,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/status.hpp"
 #include "mpi.h"
 #include "mpi/object.hpp"
 #include "mpi/process.hpp"
@@ -124,6 +124,14 @@ inline MPI_Errhandler to_handle(const Errhandler* errhandler) noexcept {
 }
 inline MPI_Message to_handle(const Message* message) noexcept {
   return message == nullptr ? MPI_MESSAGE_NULL : reinterpret_cast<MPI_Message>(const_cast<Message*>(message));
+}
+
+// Ends a procedure that makes an object: its handle, or an error when `made` is null. `what`: "a group".
+template <class T, class Handle>
+Status hand_out(T* made, Handle* out, const char* what) {
+  if (made == nullptr) return error(MPI_ERR_NO_MEM, "no memory for %s", what);
+  *out = to_handle(made);
+  return Status::ok();
 }
 
 // MPI_*_toint: the constant of a predefined object, otherwise an index that the object keeps for its life.

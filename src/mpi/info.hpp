@@ -1,8 +1,7 @@
 // Info objects: ordered pairs of strings.
 //
 // Problem: a user's keys must come back in the order in which they were set, and MPI_INFO_ENV must describe this
-// process,
-//          also before MPI_Init, when nobody knows yet how many processes there are.
+//          process, also before MPI_Init, when nobody knows yet how many processes there are.
 // Method:  a list of pairs: nobody has a hundred keys. MPI_INFO_ENV is filled when it is first asked for, and once more
 //          when the process has come up.
 // Threads: any; a mutex per object.

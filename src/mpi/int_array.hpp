@@ -1,8 +1,7 @@
 // Arrays of counts, displacements and sizes, as the two twins of a procedure bring them.
 //
 // Problem: MPI_Gatherv brings int[], MPI_Gatherv_c brings MPI_Count[]; the implementation is one, and an array as long
-// as the
-//          communicator should not be copied for that.
+//          as the communicator should not be copied for that.
 // Method:  a view that knows how wide an element is; reading one is a predicted branch.
 #pragma once
 
@@ -25,35 +24,11 @@ class IntArray {
     return wide_ ? static_cast<const std::int64_t*>(data_)[i] : static_cast<const int*>(data_)[i];
   }
   const void* data() const noexcept { return data_; }
-  bool wide() const noexcept { return wide_; }
   bool is_null() const noexcept { return data_ == nullptr; }
 
  private:
   const void* data_ = nullptr;
   bool wide_ = false;
-};
-
-class IntArrayOut {
- public:
-  explicit IntArrayOut(int* data) noexcept : data_(data), wide_(false) {}
-  explicit IntArrayOut(std::int64_t* data) noexcept : data_(data), wide_(true) {}
-
-  // False when the element is an int and the value does not fit; it is MPI_UNDEFINED then.
-  bool set(std::size_t i, MPI_Count value) noexcept {
-    if (wide_) {
-      static_cast<std::int64_t*>(data_)[i] = value;
-      return true;
-    }
-    bool fits = value == static_cast<int>(value);
-    static_cast<int*>(data_)[i] = fits ? static_cast<int>(value) : MPI_UNDEFINED;
-    return fits;
-  }
-  bool wide() const noexcept { return wide_; }
-  bool is_null() const noexcept { return data_ == nullptr; }
-
- private:
-  void* data_;
-  bool wide_;
 };
 
 }  // namespace heddle::mpi

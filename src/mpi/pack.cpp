@@ -89,7 +89,7 @@ void copy_blocks(std::uintptr_t base, const Block* b, MPI_Count count, typename 
 }
 
 // The same few blocks again and again: an array of structs. Block by block, in chunks of items that stay in the
-// first-level cache meanwhile: for { int; double } 1.1 ns an item, against 7.8 item by item.
+// first-level cache meanwhile, so that the inner loop copies blocks of one size.
 constexpr MPI_Count kFewBlocks = 16;
 constexpr MPI_Count kItems = 128;
 

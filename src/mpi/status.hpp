@@ -29,12 +29,4 @@ inline void set_status_cancelled(MPI_Status& status, bool cancelled) noexcept {
   status.MPI_internal[2] = cancelled ? 1 : 0;
 }
 
-// The status of what moved nothing: a null or inactive request (MPI 4.1, 3.7.3).
-inline void set_empty_status(MPI_Status& status) noexcept {
-  status = MPI_Status{};
-  status.MPI_SOURCE = MPI_ANY_SOURCE;
-  status.MPI_TAG = MPI_ANY_TAG;
-  status.MPI_ERROR = MPI_SUCCESS;
-}
-
 }  // namespace heddle::mpi

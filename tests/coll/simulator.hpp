@@ -1,12 +1,11 @@
 // All ranks of a collective in one thread: runs their schedules over channels in memory.
 //
 // Problem: a schedule may depend on more than it says: that a send is buffered, that a receive is there at once, that
-// ranks
-//          go in some order.
+//          ranks go in some order.
 // Method:  the ranks go in random order. Each send is, by chance, copied at once or read as late as possible, when the
-// receiver
-//          is in a JOIN; a receive's buffer is written only when it joins. So a schedule that touches a buffer before
-//          its JOIN gives wrong data, and one that needs buffering stops for ever, which is seen as "nobody moved".
+//          receiver is in a JOIN; a receive's buffer is written only when it joins. So a schedule that touches a buffer
+//          before its JOIN gives wrong data, and one that needs buffering stops for ever, which is seen as "nobody
+//          moved".
 #pragma once
 
 #include <algorithm>

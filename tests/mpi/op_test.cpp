@@ -101,8 +101,7 @@ TEST(Op, EveryConstantIsInTheTableAndNothingElseIs) {
   EXPECT_EQ(found, kAllowed.size());
 }
 
-// Values
-// ----------------------------------------------------------------------------------------------------------------
+// Values --------------------------------------------------------------------------------------------------------------
 
 constexpr int kCount = 200;  // some blocks of the loop, and a rest
 
@@ -357,8 +356,7 @@ TEST(Half, RoundsToNearestEven) {
   EXPECT_EQ(float(Half(-0x1.ffep-15f)), -0x1p-14f);  // the largest subnormals round up to the smallest normal
 }
 
-// User operations
-// -------------------------------------------------------------------------------------------------------
+// User operations -----------------------------------------------------------------------------------------------------
 
 std::vector<MPI_Count> seen_counts;
 MPI_Datatype seen_type;

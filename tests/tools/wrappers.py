@@ -4,6 +4,7 @@
 import os
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -108,6 +109,15 @@ def heddle():
         done = run(tool, *words)
         expect(done.returncode == 2 and f"did you mean '{meant}'" in done.stderr, f"heddle {words}: {done.stderr}")
     expect(run(tool).returncode == 2, "heddle alone")
+    with tempfile.TemporaryDirectory() as prefix:
+        copy, foreign = pathlib.Path(prefix, "bin/heddle"), pathlib.Path(prefix, "lib/libmpi_abi.so.1")
+        for path in (copy, foreign):
+            path.parent.mkdir()
+        shutil.copy(tool, copy)
+        run("cc", "-shared", "-x", "c", "/dev/null", "-o", foreign)
+        done = run(copy, "info")
+        expect(done.returncode == 1 and f"{foreign} is not Heddle's library" in done.stderr,
+               f"heddle info beside another library: {done.returncode} {done.stderr}")
 
 
 shows("mpicc")

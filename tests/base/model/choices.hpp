@@ -1,8 +1,7 @@
 // Where an execution could go on in several ways: which way it goes, and which executions are left to try.
 //
 // Method: depth first, by replay. The choices of an execution are a list of digits; the next execution repeats the list
-// with
-//         the last digit that has a successor advanced. Or seeded random, for programs too large to exhaust.
+//         with the last digit that has a successor advanced. Or seeded random, for programs too large to exhaust.
 #pragma once
 
 #include <cstddef>

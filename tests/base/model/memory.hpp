@@ -1,13 +1,11 @@
-// Memory as C++ allows it to look: every atomic location keeps all values that it ever had, and a load may give an old
-// one.
+// Memory as C++ allows it to look: a location keeps all values that it ever had, and a load may give an old one.
 //
 // Method:  views. What a thread knows is, per location, the oldest store that it may still read, and a vector clock for
-// plain
-//          memory. A store carries what its thread knew, if it releases; a load that acquires adds that to what its own
-//          thread knows. A load may read any store not older than its view: this is also what store buffers look like,
-//          so store-load reordering is seen. Sequentially consistent fences exchange views through one global view;
-//          sequentially consistent accesses do so for their own location. Plain memory: two accesses, one a write, that
-//          no happens-before orders, are a race, whatever their values.
+//          plain memory. A store carries what its thread knew, if it releases; a load that acquires adds that to what
+//          its own thread knows. A load may read any store not older than its view: this is also what store buffers
+//          look like, so store-load reordering is seen. Sequentially consistent fences exchange views through one
+//          global view; sequentially consistent accesses do so for their own location. Plain memory: two accesses, one
+//          a write, that no happens-before orders, are a race, whatever their values.
 // Limits:  the modification order of a location is the order of execution, and loads are not delayed behind later
 //          stores of their thread ("load buffering"): a few behaviours of ARM and POWER, none of x86, are not shown.
 //          Weak compare_exchange never fails without cause.

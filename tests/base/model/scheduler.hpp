@@ -1,17 +1,15 @@
-// Runs the logical threads of a small program one step at a time, in every order up to a bound, and says when it is
-// wrong.
+// Runs the logical threads of a small program step by step, in every order up to a bound, and says when it is wrong.
 //
 // Method:  each logical thread is a fiber. Before each atomic operation the scheduler may take the processor away;
-// which thread
-//          goes on, and which of the allowed values a load gives, are choices (choices.hpp). All executions with at
-//          most `preemptions` involuntary switches and `stale_loads` old values are tried; most bugs need one or two. A
-//          thread in pause() waits for somebody's store, so that spinning does not multiply executions.
+//          which thread goes on, and which of the allowed values a load gives, are choices (choices.hpp). All
+//          executions with at most `preemptions` involuntary switches and `stale_loads` old values are tried; most bugs
+//          need one or two. A thread in pause() waits for somebody's store, so that spinning does not multiply
+//          executions.
 // Wrong:   a check() that fails, a data race on noted plain memory, all threads waiting for a store that nobody will
-// do, or no
-//          end within `steps`. The report lists each operation of that execution.
+//          do, or no end within `steps`. The report lists each operation of that execution.
 // Use:     explore() below; tests/base/model_test.cpp shows the usual programs. A wrong execution is abandoned in the
-// middle: its
-//          fibers' frames are not unwound, so objects with memory of their own belong to the setup, not to a thread.
+//          middle: its fibers' frames are not unwound, so objects with memory of their own belong to the setup, not to
+//          a thread.
 // Threads: one system thread at a time.
 #pragma once
 
