@@ -79,6 +79,7 @@ int Job::leave() {
   };
   outputs_.out().drain(interrupted);
   outputs_.err().drain(interrupted);
+  if (code_ == 0 && (outputs_.out().has_lost() || outputs_.err().has_lost())) return kFailed;
   return boot::visible_exit_code(code_);
 }
 
@@ -102,7 +103,10 @@ void Job::on_signal(int signal) {
 void Job::on_user_signal(int signal) {
   const bool again = ++user_signals_ > 1;
   user_signal_ = signal;
-  if (!again && !ending_) return signal_all(signal);
+  if (!again && !ending_) {
+    signal_all(signal);
+    return signal_all(SIGCONT);  // a stopped rank would not notice
+  }
   end_job(128 + signal, "killing the job: " + signal_text(signal) + (again ? " once more" : ""));
   kill_all();
 }

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+
+#include "boot/boot.hpp"
 
 namespace heddle::launcher {
 namespace {
@@ -75,11 +78,20 @@ void Sink::write_some() {
       wait_for_room();
       break;
     } else if (errno != EINTR) {
-      broken_ = true;
+      give_up(errno);
       written_ = pending_.size();
     }
   }
   after_write();
+}
+
+void Sink::give_up(int cause) {
+  broken_ = true;
+  if (cause == EPIPE) return;  // a reader that left is no news
+  lost_ = true;
+  const std::string line = std::string("mpiexec: cannot write to ") +
+                           (fd_ == STDOUT_FILENO ? "standard output: " : "standard error: ") + std::strerror(cause);
+  if (fd_ != STDERR_FILENO) boot::write_message(line);
 }
 
 void Sink::after_write() {
@@ -140,7 +152,7 @@ void Stream::read_available() {
 }
 
 bool Stream::read_once() {
-  char bytes[65536];
+  static char bytes[65536];  // not on the stack: a small 'ulimit -s' is for the ranks
   const ssize_t n = read(fd_.get(), bytes, sizeof bytes);
   if (n > 0) {
     take({bytes, static_cast<std::size_t>(n)});

@@ -36,6 +36,8 @@ class Sink {
   bool is_terminal() const noexcept { return terminal_; }
   // The reader has gone: what is put is lost, and the ranks should learn of it.
   bool is_broken() const noexcept { return broken_; }
+  // It broke, and not because the reader went: what the job printed is not where the user wanted it.
+  bool has_lost() const noexcept { return lost_; }
   // Called when a full sink has room again, or broke.
   void on_room(EventLoop::Handler handler) { on_room_ = std::move(handler); }
   // Writes the rest, as long as that takes, unless `stop` says so after a wait of at most 100 ms.
@@ -48,12 +50,13 @@ class Sink {
   void append_tagged(int rank, std::string_view text);
   void write_some();
   void after_write();
+  void give_up(int cause);
   void wait_for_room();
 
   EventLoop& loop_;
   const int fd_;
   const bool tag_;
-  bool terminal_ = false, regular_ = false, broken_ = false, waiting_ = false, was_full_ = false;
+  bool terminal_ = false, regular_ = false, broken_ = false, lost_ = false, waiting_ = false, was_full_ = false;
   std::string pending_;
   std::size_t written_ = 0;  // of pending_
   bool at_line_start_ = true;

@@ -13,8 +13,8 @@ def spread(values):
     """Half the values lie within this part of the median around it."""
     if len(values) < 2:
         return 0.0
-    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
-    return (high - low) / statistics.median(values)
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return (high - low) / middle if middle else 0.0
 
 
 def summarise(samples, machine, libraries, turns):

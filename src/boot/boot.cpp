@@ -55,6 +55,15 @@ std::unique_ptr<Boot> connect(Status& status) {
                    foreign, foreign);
     return nullptr;
   }
+  // Not so in a program that a rank has started itself: that one is alone.
+  const char* size = std::getenv("PMI_SIZE");
+  if (size != nullptr && std::string_view(size) != "1" && std::getenv(kJoined) == nullptr) {
+    status = error(MPI_ERR_OTHER,
+                   "the environment has PMI_SIZE='%.20s' but not PMI_FD: it is a stale one of another job. Start with "
+                   "Heddle's mpiexec (or unset PMI_SIZE to run this process alone)",
+                   size);
+    return nullptr;
+  }
   status = Status::ok();
   return std::make_unique<Singleton>();
 }

@@ -138,8 +138,10 @@ Status Pmi1::Channel::try_exchange(const std::string& question, std::string_view
   HEDDLE_TRY(receive_line(expected, line, limit_ms));
   HEDDLE_TRY(Pmi1Line::parse(line, answer));
   if (answer.command() == expected) return Status::ok();
-  return error(MPI_ERR_OTHER, "the launcher answered '%.80s' where PMI-1 has 'cmd=%.*s'", line.c_str(),
-               static_cast<int>(expected.size()), expected.data());
+  return error(
+      MPI_ERR_OTHER,
+      "the launcher answered '%.80s' where PMI-1 has 'cmd=%.*s'; do two MPI programs share this rank's PMI_FD?",
+      line.c_str(), static_cast<int>(expected.size()), expected.data());
 }
 
 namespace {

@@ -17,7 +17,7 @@
 namespace heddle::boot {
 
 struct Pmi1Options {
-  int answer_ms = 60'000;
+  int answer_ms = 20'000;
 };
 
 class Pmi1 final : public Boot {

@@ -24,6 +24,7 @@ void set_info(Comm& made, Info* info) {
 }
 
 Status duplicate(Comm& comm, Info* info, MPI_Comm* newcomm) {
+  *newcomm = MPI_COMM_NULL;
   HEDDLE_TRY(coll::check(comm));
   Creation creation(comm);
   Attributes* copies = nullptr;

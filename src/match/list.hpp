@@ -28,7 +28,7 @@ class ListEngine {
         break;
       }
     }
-    stats_.posted.searched(inspected);
+    searched(stats_.posted, inspected);
     return receive;
   }
 
@@ -57,7 +57,7 @@ class ListEngine {
       ++inspected;
       if (matches(receive_key, message->key)) break;
     }
-    stats_.unexpected.searched(inspected);
+    searched(stats_.unexpected, inspected);
     return message;
   }
 
@@ -101,8 +101,14 @@ class ListEngine {
   }
 
   const Stats& stats() const noexcept { return stats_; }
+  // Entries that the newest search has compared.
+  std::uint64_t last_search() const noexcept { return last_search_; }
 
  private:
+  void searched(QueueStats& queue, std::uint64_t inspected) const noexcept {
+    queue.searched(inspected);
+    last_search_ = inspected;
+  }
   void unlink(ReceiveNode& receive) noexcept {
     posted_.remove(receive);
     stats_.posted.removed();
@@ -112,6 +118,7 @@ class ListEngine {
   Queue<MessageNode, InOrder> unexpected_;
   std::uint64_t next_sequence_ = 0;
   mutable Stats stats_;
+  mutable std::uint64_t last_search_ = 0;
 };
 static_assert(Engine<ListEngine>);
 

@@ -1,7 +1,8 @@
 // The matching of one VCI: an engine chosen at run time.
 //
 // Method:  both engines are members and one byte says which is in use; an operation is a predicted branch and then the
-//          engine, inlined. `use` moves everything queued to another engine, in order, at any time.
+//          engine, inlined. `use` moves everything queued to another engine, in order, at any time. `auto` is the list
+//          until a search is long, and from then on the hash.
 // Threads: the holder of the VCI's lock.
 #pragma once
 
@@ -13,34 +14,47 @@
 
 namespace heddle::match {
 
-enum class EngineKind : unsigned char { kList, kHash };
+enum class EngineKind : unsigned char { kAuto, kList, kHash };
 
-inline constexpr EngineKind kDefaultEngine = EngineKind::kList;  // docs/decisions/match-default.md
+inline constexpr EngineKind kDefaultEngine = EngineKind::kAuto;  // docs/decisions/match-default.md
 
-// "list" or "hash": the values of the control variable and of the info key heddle_matching.
+// "auto", "list" or "hash": the values of the control variable HEDDLE_MATCHING.
 constexpr std::optional<EngineKind> engine_named(std::string_view name) noexcept {
+  if (name == "auto") return EngineKind::kAuto;
   if (name == "list") return EngineKind::kList;
   if (name == "hash") return EngineKind::kHash;
   return std::nullopt;
 }
-constexpr const char* name_of(EngineKind kind) noexcept { return kind == EngineKind::kHash ? "hash" : "list"; }
+constexpr const char* name_of(EngineKind kind) noexcept {
+  return kind == EngineKind::kAuto ? "auto" : kind == EngineKind::kHash ? "hash" : "list";
+}
 
 class Matcher {
  public:
-  explicit Matcher(EngineKind kind = kDefaultEngine) noexcept : kind_(kind) {}
+  explicit Matcher(EngineKind kind = kDefaultEngine) noexcept
+      : kind_(kind == EngineKind::kHash ? kind : EngineKind::kList),
+        long_search_(kind == EngineKind::kAuto ? kLongSearch : UINT64_MAX) {}
 
+  // A search of the list that compared more entries than this makes `auto` go over to the hash.
+  static constexpr std::uint64_t kLongSearch = 64;
+
+  // The engine in use: kList or kHash.
   EngineKind engine() const noexcept { return kind_; }
 
-  // Goes on with another engine. Receives and messages keep their order; each engine keeps its own statistics.
+  // Goes on with the other engine. Receives and messages keep their order; each engine keeps its own statistics.
   [[gnu::cold]] void use(EngineKind kind) noexcept {
     if (kind == kind_) return;
     kind == EngineKind::kHash ? migrate(list_, hash_) : migrate(hash_, list_);
     kind_ = kind;
   }
 
-  MessageNode* post(ReceiveNode& receive) noexcept { return in_hash() ? hash_.post(receive) : list_.post(receive); }
+  MessageNode* post(ReceiveNode& receive) noexcept {
+    if (in_hash()) return hash_.post(receive);
+    return after_search(list_.post(receive));
+  }
   ReceiveNode* arrive(const Key& message_key) noexcept {
-    return in_hash() ? hash_.arrive(message_key) : list_.arrive(message_key);
+    if (in_hash()) return hash_.arrive(message_key);
+    return after_search(list_.arrive(message_key));
   }
   void add_unexpected(MessageNode& message) noexcept {
     in_hash() ? hash_.add_unexpected(message) : list_.add_unexpected(message);
@@ -51,7 +65,8 @@ class Matcher {
     return in_hash() ? hash_.probe(receive_key) : list_.probe(receive_key);
   }
   MessageNode* extract(const Key& receive_key) noexcept {
-    return in_hash() ? hash_.extract(receive_key) : list_.extract(receive_key);
+    if (in_hash()) return hash_.extract(receive_key);
+    return after_search(list_.extract(receive_key));
   }
   void remove(MessageNode& message) noexcept { in_hash() ? hash_.remove(message) : list_.remove(message); }
   template <class OnReceive, class OnMessage>
@@ -67,6 +82,13 @@ class Matcher {
  private:
   bool in_hash() const noexcept { return kind_ == EngineKind::kHash; }
 
+  template <class Node>
+  Node* after_search(Node* found) noexcept {
+    if (list_.last_search() > long_search_) [[unlikely]]
+      use(EngineKind::kHash);
+    return found;
+  }
+
   template <class From, class To>
   static void migrate(From& from, To& to) noexcept {
     from.drain_in_order([&](ReceiveNode& receive) { to.add_posted(receive); },
@@ -74,6 +96,7 @@ class Matcher {
   }
 
   EngineKind kind_;
+  const std::uint64_t long_search_;
   ListEngine list_;
   HashEngine hash_;
 };

@@ -79,6 +79,19 @@ Status find_keyval(Kind kind, const char* kind_name, int number, KeyvalRef* out)
   return Status::ok();
 }
 
+// The same for a procedure on an object: a freed key lives on in the attributes that use it (MPI 5.0, 7.7.2).
+template <class Holder>
+Status find_keyval(const Holder& object, int number, KeyvalRef* out) {
+  if (object.attributes != nullptr) {
+    for (const Attributes::Entry& entry : object.attributes->entries) {
+      if (entry.keyval->number != number) continue;
+      *out = entry.keyval;
+      return Status::ok();
+    }
+  }
+  return find_keyval(Form<Holder>::kKind, Form<Holder>::kName, number, out);
+}
+
 Attributes::Entry* find_entry(Attributes* attributes, const KeyvalRef& keyval) {
   if (attributes == nullptr) return nullptr;
   auto it = std::find_if(attributes->entries.begin(), attributes->entries.end(),
@@ -202,7 +215,7 @@ Status set_attribute(Holder& object, int keyval, void* value) {
   Attributes::Entry old{nullptr, nullptr};
   {
     std::lock_guard lock(table().mutex);
-    HEDDLE_TRY(find_keyval(Form<Holder>::kKind, Form<Holder>::kName, keyval, &key));
+    HEDDLE_TRY(find_keyval(object, keyval, &key));
     if (Attributes::Entry* entry = find_entry(object.attributes, key)) old = *entry;
   }
   if (old.keyval != nullptr) HEDDLE_TRY(remove_entry(object, old));
@@ -221,7 +234,7 @@ Status get_attribute(Holder& object, int keyval, void** value, int* flag) {
   if (read_predefined(object, keyval, value, flag)) return Status::ok();
   std::lock_guard lock(table().mutex);
   KeyvalRef key;
-  HEDDLE_TRY(find_keyval(Form<Holder>::kKind, Form<Holder>::kName, keyval, &key));
+  HEDDLE_TRY(find_keyval(object, keyval, &key));
   const Attributes::Entry* entry = find_entry(object.attributes, key);
   *flag = entry != nullptr;
   if (entry != nullptr) *value = entry->value;
@@ -234,7 +247,7 @@ Status delete_attribute(Holder& object, int keyval) {
   {
     std::lock_guard lock(table().mutex);
     KeyvalRef key;
-    HEDDLE_TRY(find_keyval(Form<Holder>::kKind, Form<Holder>::kName, keyval, &key));
+    HEDDLE_TRY(find_keyval(object, keyval, &key));
     const Attributes::Entry* entry = find_entry(object.attributes, key);
     if (entry == nullptr) {
       return error(MPI_ERR_KEYVAL, "the %s has no attribute under key %d to delete", Form<Holder>::kName, keyval);

@@ -1,5 +1,6 @@
 #include "mpi/process.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
@@ -36,11 +37,26 @@ Status read_options(vci::DomainOptions* options) {
   if (const char* name = std::getenv("HEDDLE_MATCHING")) {
     const auto engine = match::engine_named(name);
     if (!engine) {
-      return error(MPI_ERR_OTHER, "HEDDLE_MATCHING='%.40s' names no matching engine; say list or hash", name);
+      return error(MPI_ERR_OTHER, "HEDDLE_MATCHING='%.40s' names no matching engine; say auto, list or hash", name);
     }
     options->engine = *engine;
   }
   return Status::ok();
+}
+
+// An error's sentence as one printable word, which is what may cross, and back.
+constexpr std::string_view kFailed = "failed:";
+constexpr char kSpace = '~';
+constexpr std::size_t kCardBytes = 200;  // what the meanest launcher carries
+std::string failure_card() {
+  std::string word = (std::string(kFailed) + last_error_detail()).substr(0, kCardBytes);
+  std::replace(word.begin(), word.end(), ' ', kSpace);
+  return word;
+}
+std::string failure_of(const std::string& card) {
+  std::string sentence = card.substr(kFailed.size());
+  std::replace(sentence.begin(), sentence.end(), kSpace, ' ');
+  return sentence;
 }
 
 // The node's shared memory: the first rank of the node makes it and tells the others where it is.
@@ -54,14 +70,14 @@ Status open_shm(boot::Boot& boot, bool threaded, std::unique_ptr<wire::Wire>* ou
     Status made;
     if (boot.local_rank() == 0) {
       made = wire::Segment::create(ranks, &segment);
-      // The others wait for the key: they are told of a failure through it.
-      HEDDLE_TRY(boot.put(key, made ? segment->card() : "failed"));
+      // The others wait for the key. Of a failure each rank must be able to tell: the first to end ends the job.
+      HEDDLE_TRY(boot.put(key, made ? segment->card() : failure_card()));
     }
     HEDDLE_TRY(boot.fence());
     HEDDLE_TRY(made);
     std::string card;
     HEDDLE_TRY(boot.get(key, card));
-    if (card == "failed") return error(MPI_ERR_NO_MEM, "the first rank of this node could not make the shared memory");
+    if (card.starts_with(kFailed)) return error(MPI_ERR_NO_MEM, "%s", failure_of(card).c_str());
     if (boot.local_rank() != 0) HEDDLE_TRY(wire::Segment::attach(card, ranks, &segment));
     // Until everyone has it open, its maker may not leave.
     HEDDLE_TRY(boot.fence());

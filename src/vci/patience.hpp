@@ -1,19 +1,21 @@
 // What a thread that waits in vain does next: spin, yield, or sleep.
 //
-// Problem: spinning is fastest while every rank has a core. With more ranks than cores, or with other programs on the
-//          node, a spinning thread keeps the very thread it waits for from running, for a whole time slice (about 3
-//          ms).
-// Method:  the domain says how long to spin, by counting ranks, threads and cores. That does not see other programs, so
-//          a waiter also looks at the clock now and then: a hole between two looks means that it was taken off its
-//          core. Then it gives up spinning at once and sleeps, as a sleeper that is woken is preferred to one that
-//          spins; and it remembers for the next kMemory waits.
-// Threads: one object for one wait, on its stack; the memory belongs to the thread.
-// Cost:    one clock_gettime (20 ns) every kLookEvery spins.
+// Problem: spinning is fastest while the peer runs on a core of its own. When it waits for this very core, each spin only
+//          keeps it from running, for a whole time slice (about 3 ms). The domain knows the ranks and threads of the job,
+//          but not who narrowed a cpuset afterwards, nor the other programs of the node.
+// Method:  yield now and then and learn from what it brings. A yield after which something has arrived at once let the
+//          peer run: the next comes sooner. One that brought nothing, or gave the core away for long, was for strangers:
+//          the next comes later.
+// Threads: one object for one wait, on its stack; what was learnt belongs to the thread.
+// Cost:    two clock_gettime (20 ns each) a yield.
 #pragma once
 
 #include <time.h>
 
+#include <algorithm>
 #include <cstdint>
+
+#include "base/cpu.hpp"
 
 namespace heddle::vci {
 
@@ -21,43 +23,46 @@ class Patience {
  public:
   enum class Step { kSpin, kYield, kSleep };
 
-  void restart() noexcept {
-    idle_ = 0;
-    last_look_ns_ = 0;
-  }
-
+  // The last step: `spins` in vain, with yields between them as learnt, then `yields`, then sleep.
   Step next(unsigned spins, unsigned yields) noexcept {
+    if (yielded_) learn(false);
     ++idle_;
-    if (pressed_waits > 0) [[unlikely]] {
-      if (idle_ < kPressedSpins) return Step::kSpin;
-      --pressed_waits;
-      return Step::kSleep;
-    }
-    if (idle_ < spins) {
-      if (idle_ % kLookEvery == 0) look();
-      return Step::kSpin;
-    }
-    return idle_ < spins + yields ? Step::kYield : Step::kSleep;
+    if (idle_ >= spins + yields) return Step::kSleep;
+    return idle_ >= spins || idle_ % yield_after == 0 ? Step::kYield : Step::kSpin;
+  }
+  void yield() noexcept {
+    const std::int64_t before = now();
+    yield_core();
+    long_ = now() - before > kLongNs;
+    yielded_ = true;
+  }
+  // Something has arrived.
+  void restart() noexcept {
+    if (yielded_) learn(!long_);
+    idle_ = 0;
   }
 
  private:
-  static constexpr unsigned kLookEvery = 64;
-  static constexpr unsigned kPressedSpins = 16;
-  static constexpr int kMemory = 64;
-  static constexpr std::int64_t kHoleNs = 200'000;  // 64 polls take 2 to 10 us; an interrupt a few more
+  static constexpr unsigned kSoonest = 16, kLatest = 1 << 15;
+  static constexpr std::int64_t kLongNs = 500'000;
 
-  void look() noexcept {
+  static std::int64_t now() noexcept {
     timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    const std::int64_t now = t.tv_sec * 1'000'000'000 + t.tv_nsec;
-    if (last_look_ns_ != 0 && now - last_look_ns_ > kHoleNs) pressed_waits = kMemory;
-    last_look_ns_ = now;
+    return t.tv_sec * 1'000'000'000 + t.tv_nsec;
   }
 
-  inline static thread_local int pressed_waits = 0;
+  void learn(bool good) noexcept {
+    yielded_ = false;
+    yield_after = good ? std::max(yield_after / 2, kSoonest) : std::min(yield_after * 2, kLatest);
+  }
+
+  // Rounds of polling from one yield to the next; a power of two.
+  inline static thread_local unsigned yield_after = 1024;
 
   unsigned idle_ = 0;
-  std::int64_t last_look_ns_ = 0;
+  bool yielded_ = false;
+  bool long_ = false;
 };
 
 }  // namespace heddle::vci

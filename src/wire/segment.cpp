@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,6 +69,14 @@ Status Segment::create(std::uint32_t ranks, std::shared_ptr<Segment>* out) {
   const int fd = memfd_create("heddle", MFD_CLOEXEC);
   if (fd < 0) return error(MPI_ERR_NO_MEM, "memfd_create for shared memory failed: %s", std::strerror(errno));
   fchmod(fd, 0600);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < ranks * kRegionBytes) {  // else: death by SIGXFSZ
+    close(fd);
+    return error(MPI_ERR_NO_MEM,
+                 "the limit on file sizes (ulimit -f) of %llu KiB is below the %zu MiB of shared memory "
+                 "of %u ranks; raise it",
+                 static_cast<unsigned long long>(limit.rlim_cur >> 10), (ranks * kRegionBytes) >> 20, ranks);
+  }
   if (ftruncate(fd, static_cast<off_t>(ranks * kRegionBytes)) != 0) {
     const int cause = errno;
     close(fd);

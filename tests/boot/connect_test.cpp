@@ -54,12 +54,18 @@ TEST_F(Connect, NobodyLaunchedUs) {
   EXPECT_EXIT(boot->abort(3, "gone"), testing::ExitedWithCode(3), "^gone\n$");
 }
 
-TEST_F(Connect, ARankWithoutPmiFdIsAChildOfARank) {
+TEST_F(Connect, WhatARankStartsItselfIsAlone) {
   stale(nullptr, "3", "8");
+  setenv("HEDDLE_JOINED", std::to_string(getppid()).c_str(), 1);
   Status status;
   const auto boot = boot::connect(status);
   ASSERT_TRUE(status) << last_error_detail();
   EXPECT_EQ(boot->size(), 1);
+}
+
+TEST_F(Connect, TheRestOfAnotherJob) {
+  stale(nullptr, "3", "8");
+  expect_error("PMI_SIZE='8' but not PMI_FD");
 }
 
 TEST_F(Connect, JoinsOnceAndLeavesNothingForChildren) {

@@ -183,7 +183,26 @@ TEST(HashEngine, LongestBinIsShort) {
   }
 }
 
+TEST(Matcher, AutoGoesOverToTheHashAfterALongSearch) {
+  constexpr int kDepth = 2 * static_cast<int>(Matcher::kLongSearch);
+  for (EngineKind kind : {EngineKind::kAuto, EngineKind::kList}) {
+    Matcher matcher(kind);
+    std::vector<ReceiveNode> receives(kDepth);
+    for (int i = 0; i < kDepth; ++i) {
+      receives[static_cast<std::size_t>(i)].key = {1, 0, i};
+      ASSERT_EQ(matcher.post(receives[static_cast<std::size_t>(i)]), nullptr);
+    }
+    // Short searches change nothing; the long one still gives what the list would.
+    ASSERT_EQ(matcher.arrive({1, 0, 0}), &receives[0]);
+    EXPECT_EQ(matcher.engine(), EngineKind::kList);
+    for (int i = kDepth - 1; i > 0; --i) ASSERT_EQ(matcher.arrive({1, 0, i}), &receives[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(matcher.engine(), kind == EngineKind::kAuto ? EngineKind::kHash : EngineKind::kList);
+    EXPECT_EQ(matcher.stats().posted.length, 0u);
+  }
+}
+
 TEST(Matcher, EnginesHaveNames) {
+  EXPECT_EQ(engine_named("auto"), EngineKind::kAuto);
   EXPECT_EQ(engine_named("list"), EngineKind::kList);
   EXPECT_EQ(engine_named("hash"), EngineKind::kHash);
   EXPECT_EQ(engine_named("lists"), std::nullopt);

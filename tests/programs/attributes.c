@@ -56,12 +56,18 @@ static void of_communicators(void) {
   MPI_Comm_delete_attr(one, second);
   CHECK_EQ(deletions, 3);
   check_value(one, second, 0, 0);
+  MPI_Comm_set_attr(one, second, (void*)6);
+  int freed = second;
   MPI_Comm_free_keyval(&key);
   CHECK_EQ(key, MPI_KEYVAL_INVALID);
-  MPI_Comm_free(&one);  // the key lives on while a value does
-  CHECK_EQ(deletions, 4);
-  CHECK_EQ(order[3], 13);
   MPI_Comm_free_keyval(&second);
+  // A freed key lives on while a value does: by its number, and in what its holder's end calls.
+  check_value(one, freed, 1, 6);
+  MPI_Comm_delete_attr(one, freed);
+  CHECK_EQ(deletions, 4);
+  MPI_Comm_free(&one);
+  CHECK_EQ(deletions, 5);
+  CHECK_EQ(order[4], 13);
 
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm_create_keyval(MPI_COMM_DUP_FN, refuse_deletion, &refused, &refuse);
