@@ -48,7 +48,7 @@ def describe(cpus):
         "cores": len(cpus),
         "cpus used": cpus,
         "memory": field_of("/proc/meminfo", "MemTotal"),
-        "kernel": platform.release(),
+        "kernel": platform.release().partition("-")[0],
         "compiler": first_line("cc", "--version"),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
     }
