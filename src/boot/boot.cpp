@@ -55,13 +55,14 @@ std::unique_ptr<Boot> connect(Status& status) {
                    foreign, foreign);
     return nullptr;
   }
-  // Not so in a program that a rank has started itself: that one is alone.
-  const char* size = std::getenv("PMI_SIZE");
-  if (size != nullptr && std::string_view(size) != "1" && std::getenv(kJoined) == nullptr) {
+  // But what a rank has started itself is alone.
+  for (const char* name : {"PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    const char* size = std::getenv(name);
+    if (size == nullptr || std::string_view(size) == "1" || std::getenv(kJoined) != nullptr) continue;
     status = error(MPI_ERR_OTHER,
-                   "the environment has PMI_SIZE='%.20s' but not PMI_FD: it is a stale one of another job. Start with "
-                   "Heddle's mpiexec (or unset PMI_SIZE to run this process alone)",
-                   size);
+                   "the environment has %s='%.20s' but not PMI_FD: it is of a job that this process is not told how to "
+                   "join. Start with Heddle's mpiexec or with srun --mpi=pmi2 (or unset %s to run this process alone)",
+                   name, size, name);
     return nullptr;
   }
   status = Status::ok();

@@ -17,8 +17,8 @@ namespace {
 class Connect : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name : {"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMIX_RANK", "HEDDLE_JOINED",
-                             "HEDDLE_NODE_CORES", "HEDDLE_LAUNCHER_PID"}) {
+    for (const char* name : {"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMIX_RANK", "SLURM_STEP_NUM_TASKS",
+                             "HEDDLE_JOINED", "HEDDLE_NODE_CORES", "HEDDLE_LAUNCHER_PID"}) {
       unsetenv(name);
     }
   }
