@@ -23,7 +23,7 @@ class ListEngine {
     ReceiveNode* receive = posted_.front();
     for (; receive != nullptr; receive = posted_.after(*receive)) {
       ++inspected;
-      if (matches(receive->key, message_key)) {
+      if (matches(receive->key, message_key)) [[likely]] {
         unlink(*receive);
         break;
       }

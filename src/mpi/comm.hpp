@@ -77,4 +77,13 @@ Comm* take_comm(Process& process, Group& group, Address mine) noexcept;
 // Lets a reference go; the last one destroys the communicator.
 void release(Comm& comm) noexcept;
 
+// The reference of a message's request. The predefined communicators outlive all of them, so theirs are not counted: that
+// would be two locked instructions a message.
+inline void retain_for_message(Comm& comm) noexcept {
+  if (!comm.is_predefined()) comm.retain();
+}
+inline void release_after_message(Comm& comm) noexcept {
+  if (!comm.is_predefined()) release(comm);
+}
+
 }  // namespace heddle::mpi

@@ -59,10 +59,8 @@ T* live_object(std::uintptr_t value, Kind kind) noexcept {
 inline Comm* from_handle(MPI_Comm handle) noexcept {
   std::uintptr_t value = handle_value(handle);
   if (value >= kPredefinedLimit) return live_object<Comm>(value, Kind::kComm);
-  Process* p = process();
-  if (p == nullptr) return nullptr;
-  if (handle == MPI_COMM_WORLD) return p->world();
-  return handle == MPI_COMM_SELF ? p->self() : nullptr;
+  const std::uintptr_t i = value - handle_value(MPI_COMM_WORLD);
+  return i < predefined_comms.size() ? predefined_comms[i].load(std::memory_order_acquire) : nullptr;
 }
 inline Datatype* from_handle(MPI_Datatype handle) noexcept {
   std::uintptr_t value = handle_value(handle);

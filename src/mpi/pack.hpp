@@ -13,6 +13,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/copy.hpp"
 #include "mpi/datatype.hpp"
 
 namespace heddle::mpi {
@@ -40,7 +41,7 @@ struct PackCursor {
     const std::size_t n = max < remaining() ? max : remaining();
     if (n == 0) return 0;
     if (contiguous()) [[likely]] {
-      std::memcpy(out, data(), n);
+      copy_bytes(out, data(), n);
     } else {
       pack_derived(out, n);
     }
@@ -53,7 +54,7 @@ struct PackCursor {
     const std::size_t n = max < remaining() ? max : remaining();
     if (n == 0) return 0;
     if (contiguous()) [[likely]] {
-      std::memcpy(data(), in, n);
+      copy_bytes(data(), in, n);
     } else {
       unpack_derived(in, n);
     }

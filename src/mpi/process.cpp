@@ -15,6 +15,7 @@
 namespace heddle::mpi {
 
 constinit std::atomic<Process*> the_process{nullptr};
+constinit std::array<std::atomic<Comm*>, 2> predefined_comms{};
 
 namespace {
 
@@ -180,6 +181,10 @@ void Process::release_address(const Address& address) {
   domain_->give_vci_back(address.vci);
 }
 
-void set_process(Process* process) noexcept { the_process.store(process, std::memory_order_release); }
+void set_process(Process* process) noexcept {
+  predefined_comms[0].store(process == nullptr ? nullptr : process->world(), std::memory_order_release);
+  predefined_comms[1].store(process == nullptr ? nullptr : process->self(), std::memory_order_release);
+  the_process.store(process, std::memory_order_release);
+}
 
 }  // namespace heddle::mpi

@@ -7,6 +7,7 @@
 // Threads: immutable between start() and finish(), except the context table, which has its own lock.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 
@@ -70,5 +71,8 @@ class Process {
 extern constinit std::atomic<Process*> the_process;
 inline Process* process() noexcept { return the_process.load(std::memory_order_acquire); }
 void set_process(Process*) noexcept;
+
+// Its MPI_COMM_WORLD and MPI_COMM_SELF, by the constants' order; null without a process.
+extern constinit std::array<std::atomic<Comm*>, 2> predefined_comms;
 
 }  // namespace heddle::mpi

@@ -51,8 +51,8 @@ struct Request : Object {
   // Destroys the request, once it is complete, if its owner has let it go: completion may happen under a lock that
   // destruction needs.
   struct Reaper : vci::Task {
-    Request* request = nullptr;
-  } reaper;
+    Request* request;
+  } reaper;  // filled in when it is needed
 
   bool is_complete() const noexcept { return complete.load(std::memory_order_acquire) != 0; }
 };

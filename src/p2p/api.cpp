@@ -9,6 +9,7 @@
 #include "p2p/completion.hpp"
 #include "p2p/p2p.hpp"
 #include "p2p/request.hpp"
+#include "p2p/send.hpp"
 #include "vci/vci.hpp"
 
 namespace heddle::api {
@@ -20,8 +21,9 @@ using p2p::Mode;
 
 Status start_send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm, Mode mode,
                   MPI_Request* handle) {
-  Request* request = nullptr;
-  HEDDLE_TRY(p2p::isend(comm, buf, count, type, dest, tag, mode, Channel::kUser, &request));
+  Request* request = &p2p::immortal();
+  if (dest != MPI_PROC_NULL && !p2p::send_now(comm, buf, count, type, dest, tag, mode, Channel::kUser)) [[unlikely]]
+    HEDDLE_TRY(p2p::isend_with_request(comm, buf, count, type, dest, tag, mode, Channel::kUser, &request));
   *handle = mpi::to_handle(request);
   return Status::ok();
 }
@@ -44,6 +46,8 @@ Status init_send(const void* buf, MPI_Count count, Datatype& type, int dest, int
 }
 
 Status blocking_send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm, Mode mode) {
+  if (p2p::send_now(comm, buf, count, type, dest, tag, mode, Channel::kUser)) [[likely]]
+    return Status::ok();
   return p2p::send(comm, buf, count, type, dest, tag, mode, Channel::kUser);
 }
 

@@ -29,7 +29,7 @@ void destroy_receive(Request& request) {
   mpi::release(*receive.args.type);
   Comm& comm = *receive.comm;
   receive.vci->pool().destroy(&receive);
-  mpi::release(comm);
+  mpi::release_after_message(comm);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexcept : R
 ReceiveRequest* make_receive(Comm& comm, const Arguments& arguments) noexcept {
   auto* request = comm.vci->pool().make<ReceiveRequest>(comm, arguments);
   if (request == nullptr) return nullptr;
-  comm.retain();
+  mpi::retain_for_message(comm);
   mpi::retain(*arguments.type);
   return request;
 }
@@ -93,6 +93,14 @@ void ReceiveRequest::take(const std::byte* payload, std::size_t payload_bytes) n
   cursor.unpack(payload, std::min(payload_bytes, room));
 }
 
+void ReceiveRequest::take_whole(const match::Key& from, const std::byte* payload, std::size_t payload_bytes) noexcept {
+  source = from.source;
+  tag = from.tag;
+  bytes = static_cast<MPI_Count>(payload_bytes);
+  cursor.unpack(payload, payload_bytes);
+  finish(*this);
+}
+
 void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const std::byte* prefix,
                            const std::byte* payload, std::size_t payload_bytes) noexcept {
   source = from.source;
@@ -130,9 +138,12 @@ void ReceiveRequest::more(const std::byte* payload, std::size_t payload_bytes) n
 void on_message(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
   const match::Key key{packet.header.context, packet.header.source, packet.header.tag};
   portals::MatchEntry* entry = vci.matching().arrive(key);
-  if (entry != nullptr) [[likely]] {
-    static_cast<ReceiveRequest*>(entry)->begin(packet.header.portal, key, packet.prefix, packet.payload,
-                                               packet.payload_bytes);
+  auto* receive = static_cast<ReceiveRequest*>(entry);
+  if (receive != nullptr) [[likely]] {
+    if (packet.header.portal == kEager && packet.payload_bytes <= receive->cursor.total()) [[likely]] {
+      return receive->take_whole(key, packet.payload, packet.payload_bytes);
+    }
+    receive->begin(packet.header.portal, key, packet.prefix, packet.payload, packet.payload_bytes);
   } else if (vci.matching().keep(key, packet) == nullptr) {
     vci.domain().fatal("no memory to keep an unexpected message; receive messages sooner, or give the job more memory");
   }

@@ -56,6 +56,8 @@ struct ReceiveRequest : Request, portals::MatchEntry {
   // The first packet of the message that this receive has been matched with. Afterwards `this` may be gone.
   void begin(std::uint8_t portal, const match::Key& from, const std::byte* prefix, const std::byte* payload,
              std::size_t payload_bytes) noexcept;
+  // An eager message that fits: begin() for what nearly every message is. Afterwards `this` may be gone.
+  void take_whole(const match::Key& from, const std::byte* payload, std::size_t payload_bytes) noexcept;
   // The next bytes. Afterwards `this` may be gone.
   void more(const std::byte* payload, std::size_t payload_bytes) noexcept;
 

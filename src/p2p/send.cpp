@@ -93,7 +93,7 @@ void destroy_send(Request& request) {
   mpi::release(*send.args.type);
   Comm& comm = *send.comm;
   send.vci->pool().destroy(&send);
-  mpi::release(comm);
+  mpi::release_after_message(comm);
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ SendRequest::SendRequest(Comm& c, const Arguments& arguments, Mode m) noexcept
 SendRequest* make_send(Comm& comm, const Arguments& arguments, Mode mode) noexcept {
   auto* request = comm.vci->pool().make<SendRequest>(comm, arguments, mode);
   if (request == nullptr) return nullptr;
-  comm.retain();
+  mpi::retain_for_message(comm);
   mpi::retain(*arguments.type);
   return request;
 }
@@ -153,6 +153,11 @@ Status isend(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, in
     *out = &immortal();
     return Status::ok();
   }
+  return isend_with_request(comm, buffer, count, type, dest, tag, mode, channel, out);
+}
+
+Status isend_with_request(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
+                          Channel channel, Request** out) {
   SendRequest* request = make_send(comm, {const_cast<void*>(buffer), count, &type, dest, tag, channel}, mode);
   if (request == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the request of a send");
   const Status status = request->start();

@@ -20,4 +20,8 @@ inline bool send_now(Comm& comm, const void* buffer, MPI_Count count, Datatype& 
   return lane->try_post(header, nullptr, payload);
 }
 
+// The long way: isend() when send_now() could not.
+Status isend_with_request(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
+                          Channel channel, Request** out);
+
 }  // namespace heddle::p2p

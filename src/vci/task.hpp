@@ -10,8 +10,8 @@ namespace heddle::vci {
 struct Task {
   // Goes on until it is blocked by a request that is not complete. Runs with no lock of the library held, by one thread
   // at a time. True: the work is finished and the task is forgotten; `step` may have destroyed it.
-  bool (*step)(Task&) = nullptr;
-  Task* next = nullptr;
+  bool (*step)(Task&);
+  Task* next;  // the list's own
 };
 
 // Threads: any. One thread at a time steps the tasks; the others pass by. A step may add tasks and may call progress.

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/copy.hpp"
+
 namespace heddle::wire {
 
 struct Header {
@@ -56,7 +58,7 @@ struct Payload {
   void take(std::byte* to, std::size_t n) noexcept {
     if (n == 0) return;
     if (fill == nullptr) {
-      std::memcpy(to, data, n);
+      copy_bytes(to, static_cast<const std::byte*>(data), n);
       data = static_cast<const std::byte*>(data) + n;
     } else {
       fill(state, to, n);

@@ -103,14 +103,40 @@ class RingProducer {
   // A whole packet of at most kMaxInline bytes. False when the ring is full; then nothing was taken.
   bool try_push(const Header& header, const void* prefix, Payload& payload) noexcept {
     const std::size_t bytes = header.prefix_bytes + payload.bytes;
-    const std::uint32_t slots = slots_for(bytes);
-    if (!has_room(slots)) return false;
+    if (bytes > Slot<Atomics>::kFirstBytes) return push_slots(header, prefix, payload, bytes);
+    if (!has_room(1)) return false;
+    publish(fill_first(header, prefix, payload, payload.bytes), header, bytes, 1, SlotKind::kInline);
+    return true;
+  }
+
+  // A packet whose payload lies in a cell: `body` follows the prefix. REQUIRES: has_room(1).
+  template <class Ref>
+  void push_cell(const Header& header, const void* prefix, const Ref& ref) noexcept {
+    static_assert(kMaxPrefix + sizeof(Ref) <= Slot<Atomics>::kFirstBytes);
+    Payload body{&ref, sizeof ref};
+    publish(fill_first(header, prefix, body, sizeof ref), header, header.prefix_bytes + sizeof ref, 1, SlotKind::kCell);
+  }
+
+  std::uint32_t cells_given_back() const noexcept { return memory_->credit.cells.load(std::memory_order_acquire); }
+
+ private:
+  // Prefix and the first bytes of the payload into the next slot.
+  Slot<Atomics>& fill_first(const Header& header, const void* prefix, Payload& payload, std::size_t bytes) noexcept {
     Slot<Atomics>& slot = memory_->at(tail_);
     Atomics::writes(&slot.first, sizeof slot.first);
     if (header.prefix_bytes != 0) std::memcpy(slot.first.data, prefix, header.prefix_bytes);
-    const std::size_t here = std::min(payload.bytes, Slot<Atomics>::kFirstBytes - header.prefix_bytes);
-    payload.take(slot.first.data + header.prefix_bytes, here);
+    payload.take(slot.first.data + header.prefix_bytes, bytes);
+    return slot;
+  }
+
+  [[gnu::noinline]] bool push_slots(const Header& header, const void* prefix, Payload& payload,
+                                    std::size_t bytes) noexcept {
+    const std::uint32_t slots = slots_for(bytes);
+    if (!has_room(slots)) return false;
+    // (The compiler does not know that a prefix is short.)
+    const std::size_t here = Slot<Atomics>::kFirstBytes - std::min<std::size_t>(header.prefix_bytes, kMaxPrefix);
     std::size_t left = payload.bytes - here;
+    Slot<Atomics>& slot = fill_first(header, prefix, payload, here);
     for (std::uint32_t i = 1; i < slots; ++i) {
       Slot<Atomics>& more = memory_->at(tail_ + i);
       const std::size_t n = std::min(left, Slot<Atomics>::kNextBytes);
@@ -124,20 +150,6 @@ class RingProducer {
     return true;
   }
 
-  // A packet whose payload lies in a cell: `body` follows the prefix. REQUIRES: has_room(1).
-  template <class Ref>
-  void push_cell(const Header& header, const void* prefix, const Ref& ref) noexcept {
-    static_assert(kMaxPrefix + sizeof(Ref) <= Slot<Atomics>::kFirstBytes);
-    Slot<Atomics>& slot = memory_->at(tail_);
-    Atomics::writes(&slot.first, sizeof slot.first);
-    if (header.prefix_bytes != 0) std::memcpy(slot.first.data, prefix, header.prefix_bytes);
-    std::memcpy(slot.first.data + header.prefix_bytes, &ref, sizeof ref);
-    publish(slot, header, header.prefix_bytes + sizeof ref, 1, SlotKind::kCell);
-  }
-
-  std::uint32_t cells_given_back() const noexcept { return memory_->credit.cells.load(std::memory_order_acquire); }
-
- private:
   void publish(Slot<Atomics>& slot, const Header& header, std::size_t bytes, std::uint32_t slots,
                SlotKind kind) noexcept {
     slot.first.header = header;
