@@ -50,8 +50,9 @@ def size_text(size):
 def label(row):
     size = f"{row['size']} rank{'s' if row['size'] > 1 else ''}" if row["suite"] == "startup" else size_text(row["size"])
     return {"latency": f"one way, {size}", "rate": f"message rate, {size}, window 64", "start": f"mpiexec, {size}",
-            "rss": f"resident memory, {size}", "expected": f"to oneself, {size}, receive first",
-            "unexpected": f"to oneself, {size}, send first", "line": "cache line, one way", "copy": "copied in and out",
+            "rss": f"resident memory, {size}", "send single": f"Isend + Wait, {size}",
+            "send multiple": f"Isend + Wait, {size}, MULTIPLE", "receive single": f"Irecv + Wait, {size}",
+            "receive multiple": f"Irecv + Wait, {size}, MULTIPLE", "line": "cache line, one way", "copy": "copied in and out",
             }.get(row["metric"], f"{row['metric']}, {size}")
 
 

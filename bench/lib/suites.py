@@ -85,9 +85,10 @@ class Startup:
 class Instructions:
     """Instructions of one message to oneself, exact whatever else the machine does: the difference of two runs under callgrind."""
 
-    name, what = "instructions", "instructions of Irecv, Isend and Waitall of 8 B to oneself, counted by valgrind's callgrind"
+    name, what = "instructions", "instructions of Isend + Wait and of Irecv + Wait of 8 B to oneself, by valgrind's callgrind"
     source = "p2p/instructions.c"
-    rounds = 1000
+    sides = {"send": ["send_side"], "receive": ["receive_side_begin", "receive_side_end"]}
+    rounds = 500
 
     def build(self, library, work):
         if shutil.which("valgrind") is None:
@@ -95,13 +96,15 @@ class Instructions:
         library.compile(BENCH / self.source, program_path(work, library, self.source))
 
     def run(self, library, work, cpus, samples):
-        for kind in ("expected", "unexpected"):
-            few, many = (self.count(library, work, cpus, kind, n * self.rounds) for n in (1, 2))
-            samples.add(self.name, kind, 8, library.name, (many - few) / self.rounds, "instructions")
+        program = program_path(work, library, self.source)
+        for level in ("single", "multiple"):
+            for side, functions in self.sides.items():
+                few, many = (self.count(program, cpus, functions, level, n * self.rounds) for n in (1, 2))
+                samples.add(self.name, f"{side} {level}", 8, library.name, (many - few) / self.rounds, "instructions")
 
-    def count(self, library, work, cpus, kind, rounds):
+    def count(self, program, cpus, functions, level, rounds):
         command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1",
-                   program_path(work, library, self.source), kind, str(rounds)]
+                   *(f"--toggle-collect={name}" for name in functions), program, level, str(rounds)]
         found = re.search(r"Collected : (\d+)", execute(command, cpus))
         if found is None:
             sys.exit(f"\nbench/run: callgrind counted nothing: {' '.join(map(str, command))}")

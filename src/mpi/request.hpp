@@ -36,6 +36,10 @@ struct RequestType {
 
 struct Request : Object {
   explicit Request(const RequestType& t) noexcept : Object(Kind::kRequest), type(&t) {}
+  // One that is complete from birth.
+  struct Complete {};
+  constexpr Request(const RequestType& t, Complete) noexcept
+      : Object(Kind::kRequest), type(&t), complete(1), reaper{} {}
 
   const RequestType* type;
   std::atomic<std::uint32_t> complete{0};

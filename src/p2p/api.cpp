@@ -21,9 +21,8 @@ using p2p::Mode;
 
 Status start_send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm, Mode mode,
                   MPI_Request* handle) {
-  Request* request = &p2p::immortal();
-  if (dest != MPI_PROC_NULL && !p2p::send_now(comm, buf, count, type, dest, tag, mode, Channel::kUser)) [[unlikely]]
-    HEDDLE_TRY(p2p::isend_with_request(comm, buf, count, type, dest, tag, mode, Channel::kUser, &request));
+  Request* request = nullptr;
+  HEDDLE_TRY(p2p::isend(comm, buf, count, type, dest, tag, mode, Channel::kUser, &request));
   *handle = mpi::to_handle(request);
   return Status::ok();
 }
@@ -46,14 +45,12 @@ Status init_send(const void* buf, MPI_Count count, Datatype& type, int dest, int
 }
 
 Status blocking_send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm, Mode mode) {
-  if (p2p::send_now(comm, buf, count, type, dest, tag, mode, Channel::kUser)) [[likely]]
-    return Status::ok();
   return p2p::send(comm, buf, count, type, dest, tag, mode, Channel::kUser);
 }
 
 }  // namespace
 
-Status send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm) {
+Status send_in_time(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm) {
   return blocking_send(buf, count, type, dest, tag, comm, Mode::kStandard);
 }
 Status bsend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm) {
@@ -65,7 +62,8 @@ Status ssend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag
 Status rsend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm) {
   return blocking_send(buf, count, type, dest, tag, comm, Mode::kReady);
 }
-Status isend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm, MPI_Request* request) {
+Status isend_in_time(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm,
+                     MPI_Request* request) {
   return start_send(buf, count, type, dest, tag, comm, Mode::kStandard, request);
 }
 Status ibsend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm, MPI_Request* request) {
@@ -92,17 +90,6 @@ Status ssend_init(const void* buf, MPI_Count count, Datatype& type, int dest, in
 Status rsend_init(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm,
                   MPI_Request* request) {
   return init_send(buf, count, type, dest, tag, comm, Mode::kReady, request);
-}
-
-Status recv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Comm& comm, MPI_Status* status) {
-  return p2p::recv(comm, buf, count, type, source, tag, Channel::kUser, status);
-}
-
-Status irecv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Comm& comm, MPI_Request* handle) {
-  Request* request = nullptr;
-  HEDDLE_TRY(p2p::irecv(comm, buf, count, type, source, tag, Channel::kUser, &request));
-  *handle = mpi::to_handle(request);
-  return Status::ok();
 }
 
 Status recv_init(void* buf, MPI_Count count, Datatype& type, int source, int tag, Comm& comm, MPI_Request* handle) {

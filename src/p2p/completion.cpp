@@ -121,7 +121,7 @@ void wait_for_one(const MPI_Request requests[], int count, Request& first) {
 
 }  // namespace
 
-Status wait(MPI_Request* handle, MPI_Status* status) {
+Status wait_in_time(MPI_Request* handle, MPI_Status* status) {
   Request* request = mpi::from_handle(*handle);
   if (!p2p::is_active(request)) {
     p2p::set_empty(status);

@@ -53,14 +53,7 @@ void install(vci::Domain& domain) {
   }
 }
 
-Request& immortal() noexcept {
-  static Request* request = [] {
-    auto* r = new Request(kImmortalType);
-    r->complete.store(kComplete, std::memory_order_relaxed);
-    return r;
-  }();
-  return *request;
-}
+constinit Immortal the_immortal{kImmortalType};
 
 void finish(Request& request) noexcept {
   vci::Vci& vci = *request.vci;

@@ -135,7 +135,7 @@ void ReceiveRequest::more(const std::byte* payload, std::size_t payload_bytes) n
 }
 
 // A message's first packet: eager, eager sync, or rts.
-void on_message(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
+[[gnu::flatten]] void on_message(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
   const match::Key key{packet.header.context, packet.header.source, packet.header.tag};
   portals::MatchEntry* entry = vci.matching().arrive(key);
   auto* receive = static_cast<ReceiveRequest*>(entry);
@@ -154,16 +154,16 @@ void on_data(vci::Vci&, const wire::Packet& packet) {
       ->more(packet.payload, packet.payload_bytes);
 }
 
-Status irecv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int source, int tag, Channel channel,
-             Request** out) {
+[[gnu::flatten]] Status irecv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int source, int tag,
+                              Channel channel, Request** out) {
   ReceiveRequest* request = make_receive(comm, {buffer, count, &type, source, tag, channel});
   if (request == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the request of a receive");
   *out = request;
   return request->start();
 }
 
-Status recv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int source, int tag, Channel channel,
-            MPI_Status* status) {
+[[gnu::flatten]] Status recv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int source, int tag,
+                             Channel channel, MPI_Status* status) {
   ReceiveRequest request(comm, Arguments{buffer, count, &type, source, tag, channel});
   HEDDLE_TRY(request.start());
   wait(request);

@@ -93,6 +93,12 @@ void post_control(Comm& comm, int peer, std::uint8_t portal, const void* prefix,
 Status find_lane(Comm& comm, int peer, vci::Lane** lane) noexcept;
 
 // The request that every send returns which is complete when the call returns. Shared by all threads and never freed.
-Request& immortal() noexcept;
+union Immortal {
+  constexpr Immortal(const mpi::RequestType& type) noexcept : request(type, Request::Complete{}) {}
+  ~Immortal() {}  // requests are used until the program ends
+  Request request;
+};
+extern constinit Immortal the_immortal;
+inline Request& immortal() noexcept { return the_immortal.request; }
 
 }  // namespace heddle::p2p

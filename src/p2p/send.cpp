@@ -147,17 +147,17 @@ void on_ack(vci::Vci&, const wire::Packet& packet) {
   finish(*reinterpret_cast<SendRequest*>(packet.prefix_as<AckPrefix>().sender));
 }
 
+bool send_slots(vci::Lane& lane, const wire::Header& header, const void* buffer, std::size_t bytes) noexcept {
+  wire::Payload payload{buffer, bytes};
+  return lane.try_post(header, nullptr, payload);
+}
+
 Status isend(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
              Channel channel, Request** out) {
   if (dest == MPI_PROC_NULL || send_now(comm, buffer, count, type, dest, tag, mode, channel)) {
     *out = &immortal();
     return Status::ok();
   }
-  return isend_with_request(comm, buffer, count, type, dest, tag, mode, channel, out);
-}
-
-Status isend_with_request(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
-                          Channel channel, Request** out) {
   SendRequest* request = make_send(comm, {const_cast<void*>(buffer), count, &type, dest, tag, channel}, mode);
   if (request == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the request of a send");
   const Status status = request->start();

@@ -36,6 +36,14 @@ class Lane {
     return sent;
   }
 
+  // The same for at most wire::kMaxShort bytes without a prefix.
+  bool try_post_short(const wire::Header header, const void* data, std::size_t bytes) noexcept {
+    lock_.lock();
+    const bool sent = queue_.empty() && wire::try_send_short(tx_, header, data, bytes);
+    lock_.unlock();
+    return sent;
+  }
+
   // For SendOp::push, which runs under the lock.
   bool send(const wire::Header& header, const void* prefix, wire::Payload& payload) noexcept {
     return wire::try_send(tx_, header, prefix, payload);

@@ -53,7 +53,7 @@ unsigned Vci::push_lanes() noexcept {
   return moved;
 }
 
-unsigned Vci::poll() noexcept {
+[[gnu::flatten]] unsigned Vci::poll() noexcept {
   unsigned count = 0;
   for (wire::Wire* wire : domain_.wires()) {
     count += wire::poll(*wire, index_, kPollLimit,

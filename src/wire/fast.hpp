@@ -13,6 +13,14 @@ inline bool try_send(TxLane& lane, const Header& header, const void* prefix, Pay
   return lane.try_send(header, prefix, payload);
 }
 
+// The same for a payload of at most kMaxShort bytes without a prefix.
+inline bool try_send_short(TxLane& lane, const Header header, const void* data, std::size_t bytes) noexcept {
+  if (lane.is_shm) [[likely]]
+    return static_cast<ShmLane&>(lane).send_short(header, data, bytes);
+  Payload payload{data, bytes};
+  return lane.try_send(header, nullptr, payload);
+}
+
 template <class Deliver>
 unsigned poll(Wire& wire, std::uint32_t vci, unsigned limit, Deliver&& deliver) noexcept {
   if (wire.is_shm) [[likely]]

@@ -84,6 +84,8 @@ struct RingMemory {
 
 // The most that one packet may carry inline, and the slots that it takes.
 inline constexpr std::uint32_t kMaxSlotsPerPacket = 16;
+inline constexpr std::size_t kMaxShort = 40;
+static_assert(kMaxShort <= kShortCopy);
 inline constexpr std::size_t kMaxInline = 40 + (kMaxSlotsPerPacket - 1) * 56;
 constexpr std::uint32_t slots_for(std::size_t bytes) noexcept {
   return bytes <= 40 ? 1 : 1 + static_cast<std::uint32_t>((bytes - 40 + 55) / 56);
@@ -95,7 +97,11 @@ class RingProducer {
   explicit RingProducer(RingMemory<Atomics>& memory) noexcept : memory_(&memory) {}
 
   bool has_room(std::uint32_t slots) noexcept {
-    if (tail_ - consumed_ + slots <= RingMemory<Atomics>::kSlots) return true;
+    if (tail_ - consumed_ + slots <= RingMemory<Atomics>::kSlots) [[likely]]
+      return true;
+    return has_new_room(slots);
+  }
+  [[gnu::noinline]] bool has_new_room(std::uint32_t slots) noexcept {
     consumed_ = memory_->credit.slots.load(std::memory_order_acquire);
     return tail_ - consumed_ + slots <= RingMemory<Atomics>::kSlots;
   }
@@ -106,6 +112,16 @@ class RingProducer {
     if (bytes > Slot<Atomics>::kFirstBytes) return push_slots(header, prefix, payload, bytes);
     if (!has_room(1)) return false;
     publish(fill_first(header, prefix, payload, payload.bytes), header, bytes, 1, SlotKind::kInline);
+    return true;
+  }
+
+  // A packet of at most kMaxShort bytes without a prefix: nothing of it has to lie in memory.
+  bool push_short(const Header header, const void* data, std::size_t bytes) noexcept {
+    if (!has_room(1)) return false;
+    Slot<Atomics>& slot = memory_->at(tail_);
+    Atomics::writes(&slot.first, sizeof slot.first);
+    copy_short(slot.first.data, static_cast<const std::byte*>(data), bytes);
+    publish(slot, header, bytes, 1, SlotKind::kInline);
     return true;
   }
 
@@ -124,7 +140,7 @@ class RingProducer {
   Slot<Atomics>& fill_first(const Header& header, const void* prefix, Payload& payload, std::size_t bytes) noexcept {
     Slot<Atomics>& slot = memory_->at(tail_);
     Atomics::writes(&slot.first, sizeof slot.first);
-    if (header.prefix_bytes != 0) std::memcpy(slot.first.data, prefix, header.prefix_bytes);
+    if (prefix != nullptr) std::memcpy(slot.first.data, prefix, header.prefix_bytes);
     payload.take(slot.first.data + header.prefix_bytes, bytes);
     return slot;
   }

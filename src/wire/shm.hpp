@@ -58,6 +58,13 @@ class ShmLane final : public TxLane {
     receiver_->bell.ring();
     return true;
   }
+  // try_send() of what fits one slot, for callers that want it inlined.
+  bool send_short(const Header header, const void* data, std::size_t bytes) noexcept {
+    if (!producer_.push_short(header, data, bytes)) [[unlikely]]
+      return drop();
+    receiver_->bell.ring();
+    return true;
+  }
 
  private:
   friend class ShmWire;
@@ -139,8 +146,8 @@ class ShmWire final : public Wire {
   };
 
   int region_of(ProcessId peer) const noexcept;
-  void adopt_new_rings(std::uint32_t vci) noexcept;
-  void announce_room(RxRing& rx) noexcept;
+  [[gnu::noinline]] void adopt_new_rings(std::uint32_t vci) noexcept;
+  [[gnu::noinline]] void announce_room(RxRing& rx) noexcept;
   bool take_cell(ShmLane& lane, std::uint64_t* offset) noexcept;
   Status make_cells() noexcept REQUIRES(cells_lock_);
   void reclaim(ShmLane& lane) noexcept REQUIRES(cells_lock_);
