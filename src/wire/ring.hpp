@@ -83,7 +83,7 @@ struct RingMemory {
 };
 
 // The most that one packet may carry inline, and the slots that it takes.
-inline constexpr std::uint32_t kMaxSlotsPerPacket = 16;
+inline constexpr std::uint32_t kMaxSlotsPerPacket = 3;
 inline constexpr std::size_t kMaxShort = 40;
 static_assert(kMaxShort <= kShortCopy);
 inline constexpr std::size_t kMaxInline = 40 + (kMaxSlotsPerPacket - 1) * 56;

@@ -26,7 +26,8 @@ std::vector<std::byte> pattern(std::size_t bytes, int seed) {
 }
 
 // Sizes on both sides of every change of path: one slot, several, a cell, rendezvous, several cells.
-const std::vector<std::size_t> kSizes = {0, 1, 8, 40, 41, 96, 97, 880, 881, 1000, 1001, 16384, 16385, 40000, 300000};
+const std::vector<std::size_t> kSizes = {0,   1,   8,    40,   41,    96,    97,    152,
+                                         153, 880, 1000, 1001, 16384, 16385, 40000, 300000};
 
 void exchange_all_sizes(Process& process) {
   Comm& world = *process.world();

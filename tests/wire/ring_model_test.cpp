@@ -113,9 +113,9 @@ Result run(const Traffic& traffic, const Options& options = {}) {
 
 // Over the end of the array, with packets of one, two and three slots.
 const Traffic kWrapAround{.passed = 62, .sent = {8, 90, 0, 100}};
-// Three quarters full: the sender must get credit before its second packet, and then writes where the receiver has just
-// read.
-const Traffic kFull{.waiting = {kMaxInline, kMaxInline, kMaxInline}, .sent = {kMaxInline, kMaxInline}};
+// Full but for one slot: the sender must get credit, and then writes where the receiver has just read.
+const Traffic kFull{.waiting = std::vector<std::size_t>(21, kMaxInline), .sent = {kMaxInline, kMaxInline}};
+static_assert(21 * kMaxSlotsPerPacket == RingMemory<>::kSlots - 1);
 
 TEST(RingModel, WrapsAround) {
   const Result result = run<ModelAtomics>(kWrapAround);
@@ -125,7 +125,7 @@ TEST(RingModel, WrapsAround) {
 }
 
 TEST(RingModel, ReusesSlotsOnlyAfterTheyWereRead) {
-  Options options;  // a packet of 16 slots is 16 steps: more would be minutes under the sanitizers
+  Options options;  // more would be minutes under the sanitizers
   options.preemptions = 1;
   options.stale_loads = 2;
   const Result result = run<ModelAtomics>(kFull, options);

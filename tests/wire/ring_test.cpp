@@ -88,7 +88,7 @@ TEST(Ring, PayloadThatLooksLikeASequenceIsNotBelieved) {
 TEST(Ring, TwoThreadsKeepOrderAndBytes) {
   auto memory = std::make_unique<RingMemory<>>();
   constexpr unsigned kPackets = 100'000;
-  auto size_of = [](unsigned number) { return (number * 2654435761u) % 300; };
+  auto size_of = [](unsigned number) { return (number * 2654435761u) % (kMaxInline - 2 * 8 + 1); };
   std::thread sender([&] {
     RingProducer<> producer(*memory);
     for (unsigned i = 0; i < kPackets; ++i) {
