@@ -6,6 +6,7 @@ import statistics
 # was when it was busy while the bench slept.
 NOISY = 0.15
 BUSY = 10  # percent
+RESTLESS = 0.5  # so was it when a tenth of the figures move by more than this
 BIGGER_IS_BETTER = {"M/s", "GB/s"}
 
 
@@ -29,8 +30,16 @@ def summarise(samples, machine, libraries, turns):
             best = max(peers) if unit in BIGGER_IS_BETTER else min(peers)
             row["heddle / best peer"] = row["libraries"]["heddle"]["median"] / best
         rows.append(row)
-    noisy = [why for row in rows if row["suite"] == "limits" for why in noise(row)]
-    return {"machine": machine, "libraries": libraries, "turns": turns, "noisy": noisy, "results": rows}
+    return {"machine": machine, "libraries": libraries, "turns": turns, "noisy": noisy(rows), "results": rows}
+
+
+def noisy(rows):
+    reasons = [why for row in rows if row["suite"] == "limits" for why in noise(row)]
+    spreads = [entry["spread"] for row in rows if row["suite"] != "limits" for entry in row["libraries"].values()]
+    restless = sum(spread > RESTLESS for spread in spreads)
+    if restless > len(spreads) / 10:
+        reasons.append(f"{restless} of {len(spreads)} figures moved by more than {RESTLESS:.0%} between turns")
+    return reasons
 
 
 def noise(row):
