@@ -6,7 +6,6 @@
 #include "mpi/comm.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/request.hpp"
-
 #include "p2p/inline_api.hpp"  // send, isend, recv, irecv, wait
 
 namespace heddle::api {

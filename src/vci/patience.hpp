@@ -23,7 +23,8 @@ class Patience {
  public:
   enum class Step { kSpin, kYield, kSleep };
 
-  // The last step: `spins` in vain, with yields between them as learnt, then `yields`, then sleep.
+  // After another round in vain: `spins` rounds of polling, with yields between them as learnt, then `yields` yields, then
+  // sleep.
   Step next(unsigned spins, unsigned yields) noexcept {
     if (yielded_) learn(false);
     ++idle_;

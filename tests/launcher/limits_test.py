@@ -46,6 +46,15 @@ class Scarce(Case):
             done = mpiexec("-n", 4, "sh", "-c", f"ulimit -v 200000; exec {self.program}")
             self.assert_fails(done, 39, "MPI_ERR_NO_MEM: mapping 256 MiB", "ulimit -v")
 
+    def test_a_full_dev_shm(self):
+        # Nothing of Heddle's is there: 64 ranks run beside 64 MiB that are full to the last page.
+        fill = "mount -t tmpfs -o size=64m none /dev/shm && ! cat /dev/zero > /dev/shm/full 2>/dev/null"
+        if subprocess.run(["unshare", "-rm", "sh", "-c", fill], capture_output=True).returncode != 0:
+            self.skipTest("no mount namespace of our own here")
+        done = mpiexec("-rm", "sh", "-c", f"{fill} && exec {os.environ['HEDDLE_MPIEXEC']} -n 64 {self.program}", launcher="unshare")
+        self.assertEqual((done.code, done.err), (0, ""))
+        self.assertEqual(sorted(done.out.splitlines()), sorted(f"rank {rank} of 64" for rank in range(64)))
+
     def test_output_on_a_full_disk(self):
         with open("/dev/full", "w") as full:
             done = mpiexec("-n", 2, self.program, stdout=full)
