@@ -61,6 +61,7 @@ class Scarce(Case):
         self.assertNotEqual(done.code, 0)
         self.assertIn("mpiexec: cannot write to standard output: No space left on device", done.err)
 
+    @unittest.skipIf(sanitized(), "a sanitizer needs a stack of its own size")
     def test_a_small_stack_is_for_the_ranks(self):
         done = mpiexec("-n", 3, "sh", "-c", "ulimit -s 64; exec " + os.environ["HEDDLE_MPIEXEC"] + f" -n 2 true")
         self.assertEqual((done.code, done.err), (0, ""))
