@@ -76,7 +76,7 @@ void Domain::progress_once(Vci& vci) noexcept {
   thread_local unsigned in_vain = 0;
   if (progress(vci, next_round_.fetch_add(1, std::memory_order_relaxed)) != 0) {
     in_vain = 0;
-  } else if (++in_vain >= kCrowdedSpins && crowded()) {
+  } else if (++in_vain >= kCrowdedSpins && (in_vain >= kTests || crowded())) {
     in_vain = 0;
     yield_core();
   }

@@ -90,6 +90,7 @@ class Domain {
   static constexpr unsigned kForeignEvery = 8;
   static constexpr unsigned kSpins = 20'000;     // about 1 ms, while every rank has a core
   static constexpr unsigned kCrowdedSpins = 32;  // then others should run
+  static constexpr unsigned kTests = 4096;       // in vain, before one yields for whoever shares the core unknown to us
   static constexpr unsigned kYields = 64;
   static constexpr std::int64_t kSleepNs = 100'000'000;  // a wake-up ends it; this bound only limits the harm of a bug
   static constexpr std::int64_t kBusySleepNs = 1'000'000;  // while a send waits for room: not every wire rings for that
