@@ -133,14 +133,28 @@ TEST(PointToPoint, ThreadsOnTheirOwnTagsShareACommunicator) {
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&world, t] {
         for (int i = 0; i < 300; ++i) {
-          int out = i * 10 + t, in = -1;
-          Request* receive = nullptr;
-          ASSERT_TRUE(irecv(world, &in, sizeof in, byte_type(), 1 - world.rank, t, Channel::kUser, &receive));
-          ASSERT_TRUE(send(world, &out, sizeof out, byte_type(), 1 - world.rank, t,
-                           i % 5 == 0 ? Mode::kSynchronous : Mode::kStandard, Channel::kUser));
+          // Mostly short; the others take every path. Each third is received only after it was sent.
+          const std::size_t bytes = i % 4 == 0 ? kSizes[static_cast<std::size_t>(i + t) % kSizes.size()] : 4;
+          const auto count = static_cast<MPI_Count>(bytes);
+          const auto out = pattern(bytes, i * 10 + t + world.rank);
+          std::vector<std::byte> in(bytes, std::byte{0xEE});
+          Request *receive = nullptr, *send = nullptr;
+          auto post = [&] {
+            return irecv(world, in.data(), count, byte_type(), 1 - world.rank, t, Channel::kUser, &receive);
+          };
+          if (i % 3 != 0) {
+            ASSERT_TRUE(post());
+          }
+          ASSERT_TRUE(isend(world, out.data(), count, byte_type(), 1 - world.rank, t,
+                            i % 5 == 0 ? Mode::kSynchronous : Mode::kStandard, Channel::kUser, &send));
+          if (i % 3 == 0) {
+            ASSERT_TRUE(post());
+          }
           wait(*receive);
+          wait(*send);
           destroy(receive);
-          ASSERT_EQ(in, i * 10 + t);
+          destroy(send);
+          ASSERT_EQ(in, pattern(bytes, i * 10 + t + 1 - world.rank)) << "message " << i << " of thread " << t;
         }
       });
     }
