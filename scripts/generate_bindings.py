@@ -6,7 +6,7 @@ does, and which error class it gives, is in src/bindings/call.hpp; this file dec
 """
 
 from generate_tables import (
-    ANY_TIME, SAME_AS, BODIES, OBJECTS, IN_PLACE, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, TELLS_TWIN,
+    ANY_TIME, AT_ONCE, SAME_AS, BODIES, OBJECTS, IN_PLACE, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, TELLS_TWIN,
     NEEDS_REQUEST, NULLABLE, TITLES, kind_of_collective, chapter)
 
 HEAD = """\
@@ -131,7 +131,7 @@ class Body:
         elif p.kind == "DATATYPE":
             if self.collective:
                 counts = p.name.replace("types", "counts")
-                self.check(f'check_types("{p.name}", {p.name}, mpi::IntArray({counts}), comm_.peer_count())', gates)
+                self.check(f'check_types("{p.name}", {p.name}, mpi::IntArray({counts}), comm_.peer_count)', gates)
             else:
                 self.check(f'check_types("{p.name}", {p.name}, {p.length})', gates)
         self.args.append(p.name)
@@ -185,7 +185,7 @@ class Body:
     def count_array(self, p, gates):
         length = p.length
         if length == "*":
-            length = "comm_.peer_count()" if self.collective else None
+            length = "comm_.peer_count" if self.collective else None
         if length is None:
             return self.not_null(p, gates)
         cls = self.negative_class(p)
@@ -225,7 +225,7 @@ class Body:
             if allowed != "true":
                 self.check(f'not_in_place("{p.name}", {p.name})', gates, late=True)
         elif type_ and counted.is_array:
-            self.check(f'check_buffer("{p.name}", {p.name}, mpi::IntArray({count}), comm_.peer_count(), *{type_}_)',
+            self.check(f'check_buffer("{p.name}", {p.name}, mpi::IntArray({count}), comm_.peer_count, *{type_}_)',
                        gates, late=True)
         elif type_:
             self.check(f'check_buffer("{p.name}", {p.name}, {count}, *{type_}_)', gates, late=True)
@@ -423,7 +423,13 @@ def function(f, missing):
         body = Body(f).text()
     params = ", ".join(p.declaration if p.name in used else unnamed(p) for p in f.params)
     types = ", ".join(unnamed(p) for p in f.params) or "void"
-    return (f"\nHEDDLE_PUBLIC {f.returns} P{f.name}({params}) {{\n{body}}}\n"
+    checked = ""
+    if f.stem in AT_ONCE:
+        args = ", ".join(p.name for p in f.params)
+        checked = f"\n[[gnu::noinline]] static {f.returns} checked_{f.name}({params}) noexcept {{\n{body}}}\n"
+        rest = f"checked_{f.name}" if f.stem == "MPI_Wait" else f"[=]() noexcept {{ return checked_{f.name}({args}); }}"
+        body = f"  return api::{f.api}_at_once({args}, {rest});\n"
+    return (f"{checked}\nHEDDLE_PUBLIC {f.returns} P{f.name}({params}) {{\n{body}}}\n"
             f"HEDDLE_PUBLIC HEDDLE_ALIAS(P{f.name}) {f.returns} {f.name}({types});\n")
 
 

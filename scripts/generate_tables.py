@@ -122,6 +122,8 @@ TELLS_TWIN = {f"MPI_Type_{n}" for n in (
 # A null request is an error here; elsewhere it is a request that is complete.
 NEEDS_REQUEST = {"MPI_Start", "MPI_Request_free", "MPI_Cancel", "MPI_Pready", "MPI_Pready_range", "MPI_Pready_list",
                  "MPI_Parrived", "MPI_Grequest_complete"}
+# What p2p/api_at_once.hpp can do in one go for the usual arguments.
+AT_ONCE = {"MPI_Send", "MPI_Isend", "MPI_Irecv", "MPI_Wait", "MPI_Waitall"}
 # Pointers that may be null, or that the C++ function judges together with another argument.
 NULLABLE = {("MPI_Info_get_string", "value"), ("MPI_Comm_set_attr", "attribute_val"), ("MPI_Attr_put", "attribute_val"),
             ("MPI_Type_set_attr", "attribute_val"), ("MPI_Get_address", "location"), ("MPI_Free_mem", "base"),

@@ -31,9 +31,17 @@ struct alignas(kCacheLine) BasicDoorbell {
 
   // Call after publishing what the owner should see.
   void ring() noexcept {
+    if (heard()) [[unlikely]]
+      wake();
+  }
+  // ring() in two steps, for a caller with something to do between them. True: somebody sleeps, call wake() soon.
+  [[nodiscard]] bool heard() const noexcept {
     Atomics::light_fence();
-    if (sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      ring_slow();
+    return sleepers.load(std::memory_order_relaxed) != 0;
+  }
+  [[gnu::noinline, gnu::cold]] void wake() noexcept {
+    sequence.fetch_add(1, std::memory_order_seq_cst);
+    Atomics::futex_wake(sequence, 1 << 30);
   }
 
   // Sleeps until rung, or `nanoseconds` passed. `look` runs after the fence; it returns true when there is something to
@@ -45,12 +53,6 @@ struct alignas(kCacheLine) BasicDoorbell {
     Atomics::heavy_fence();
     if (!look()) Atomics::futex_wait(sequence, seen, nanoseconds);
     sleepers.fetch_sub(1, std::memory_order_relaxed);
-  }
-
- private:
-  [[gnu::noinline, gnu::cold]] void ring_slow() noexcept {
-    sequence.fetch_add(1, std::memory_order_seq_cst);
-    Atomics::futex_wake(sequence, 1 << 30);
   }
 };
 using Doorbell = BasicDoorbell<>;

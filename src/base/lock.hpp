@@ -3,9 +3,12 @@
 // Problem: each VCI and each lane has its own lock, taken for some tens of nanoseconds, by one thread nearly always;
 //          below MPI_THREAD_MULTIPLE it must cost nothing; with more threads than cores a spinning waiter starves the
 //          owner.
-// Method:  free, held, or held with sleepers. A waiter spins a little, then sleeps on the word (futex), so that a
-//          descheduled owner gets the core. `elide()` turns the lock off for a process with one thread.
-// Cost:    one exchange to take, one to give back; a predicted branch each when elided.
+// Method:  a word that is free or held, and a count of those who sleep for it. A waiter spins a little, then sleeps
+//          (futex), so that a descheduled owner gets the core; whoever is awake may take the lock before a sleeper that
+//          was woken, so there is no convoy. The owner gives it back with a plain store and then reads `sleepers`,
+//          with no fence between: the sleeper makes up for that with heavy_fence(), as in doorbell.hpp. `elide()` turns
+//          the lock off for a process with one thread.
+// Cost:    one locked instruction to take, a store and a load to give back; a predicted branch each when elided.
 #pragma once
 
 #include <atomic>
@@ -23,44 +26,52 @@ class CAPABILITY("mutex") BasicLock {
   // REQUIRES: no other thread uses the lock yet.
   void elide() noexcept { elided_ = true; }
 
-  bool try_lock() noexcept TRY_ACQUIRE(true) {
-    if (elided_) return true;
+  bool try_lock() noexcept TRY_ACQUIRE(true) { return elided_ || take(); }
+
+  void lock() noexcept ACQUIRE() {
+    if (elided_) return;
+    std::uint32_t expected = kFree;
+    if (!word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed)) {
+      lock_slow();
+    }
+  }
+
+  void unlock() noexcept RELEASE() {
+    if (unlock_quietly()) [[unlikely]]
+      wake();
+  }
+  // unlock() in two steps, for a caller with something to do between them. True: somebody sleeps, call wake() soon.
+  [[nodiscard]] bool unlock_quietly() noexcept RELEASE() {
+    if (elided_) return false;
+    word_.store(kFree, std::memory_order_release);
+    Atomics::light_fence();
+    return sleepers_.load(std::memory_order_relaxed) != 0;
+  }
+  [[gnu::noinline, gnu::cold]] void wake() noexcept { Atomics::futex_wake(word_, 1); }
+
+ private:
+  static constexpr std::uint32_t kFree = 0, kHeld = 1;
+  static constexpr std::int64_t kSleepNs = 1'000'000;  // short, for where heavy_fence() is refused; else a wake ends it
+
+  [[gnu::noinline]] void lock_slow() noexcept {
+    for (int i = 0; i < kSpins; ++i) {
+      Atomics::pause();
+      if (take()) return;
+    }
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    Atomics::heavy_fence();
+    while (!take()) Atomics::futex_wait(word_, kHeld, kSleepNs);
+    sleepers_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  bool take() noexcept {
     std::uint32_t expected = kFree;
     return word_.load(std::memory_order_relaxed) == kFree &&
            word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed);
   }
 
-  void lock() noexcept ACQUIRE() {
-    if (elided_) return;
-    std::uint32_t expected = kFree;
-    if (word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed)) return;
-    lock_slow();
-  }
-
-  void unlock() noexcept RELEASE() {
-    if (elided_) return;
-    if (word_.exchange(kFree, std::memory_order_release) == kHeldWithSleepers) Atomics::futex_wake(word_, 1);
-  }
-
- private:
-  static constexpr std::uint32_t kFree = 0, kHeld = 1, kHeldWithSleepers = 2;
-  static constexpr std::int64_t kSleepNs = 1'000'000'000;
-
-  [[gnu::noinline]] void lock_slow() noexcept {
-    for (int i = 0; i < kSpins; ++i) {
-      Atomics::pause();
-      std::uint32_t expected = kFree;
-      if (word_.load(std::memory_order_relaxed) == kFree &&
-          word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed)) {
-        return;
-      }
-    }
-    while (word_.exchange(kHeldWithSleepers, std::memory_order_acquire) != kFree) {
-      Atomics::futex_wait(word_, kHeldWithSleepers, kSleepNs);
-    }
-  }
-
   typename Atomics::template atomic<std::uint32_t> word_{kFree};
+  typename Atomics::template atomic<std::uint32_t> sleepers_{0};
   bool elided_ = false;
 };
 

@@ -89,10 +89,10 @@ Status negative(int error_class, const char* parameter, MPI_Count value) {
   return error(error_class, "%s is %lld; it must not be negative", parameter, static_cast<long long>(value));
 }
 Status bad_rank(const char* parameter, int rank, const mpi::Comm& comm) {
-  return error(MPI_ERR_RANK, "%s is %d; the communicator has ranks 0 to %d", parameter, rank, comm.peer_count() - 1);
+  return error(MPI_ERR_RANK, "%s is %d; the communicator has ranks 0 to %d", parameter, rank, comm.peer_count - 1);
 }
 Status bad_root(const char* parameter, int root, const mpi::Comm& comm) {
-  return error(MPI_ERR_ROOT, "%s is %d; the communicator has ranks 0 to %d", parameter, root, comm.peer_count() - 1);
+  return error(MPI_ERR_ROOT, "%s is %d; the communicator has ranks 0 to %d", parameter, root, comm.peer_count - 1);
 }
 Status bad_tag(const char* parameter, int tag) {
   return error(MPI_ERR_TAG, "%s is %d; a tag lies between 0 and %d (MPI_TAG_UB)", parameter, tag, INT_MAX);

@@ -110,10 +110,7 @@ inline Status find_committed(const char* parameter, MPI_Datatype handle, mpi::Da
 inline mpi::Datatype* ignored_type() { return mpi::from_handle(MPI_BYTE); }
 
 inline bool in_group(int rank, const mpi::Comm& comm) {
-  int ranks = comm.size;
-  if (comm.is_inter()) [[unlikely]]
-    ranks = comm.peer_count();
-  return static_cast<unsigned>(rank) < static_cast<unsigned>(ranks);
+  return static_cast<unsigned>(rank) < static_cast<unsigned>(comm.peer_count);
 }
 inline Status check_dest(const char* parameter, int rank, const mpi::Comm& comm) {
   return in_group(rank, comm) || rank == MPI_PROC_NULL ? Status::ok() : bad_rank(parameter, rank, comm);

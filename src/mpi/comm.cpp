@@ -30,8 +30,23 @@ Comm* take_comm(Process& process, Group& group, Address mine) noexcept {
 }
 
 void release(Comm& comm) noexcept {
-  if (comm.release()) comms().give_back(&comm);
+  if (!comm.release()) return;
+  comm.retain();  // until the stream has been asked
+  {
+    LockGuard guard(comm.vci->lock());
+    if (comm.stream.receives != 0) {
+      comm.stream.closing = true;
+      comm.retain();
+    }
+  }
+  close(comm);
 }
+
+void close(Comm& comm) noexcept {
+  if (comm.release()) destroy(comm);
+}
+
+void destroy(Comm& comm) noexcept { comms().give_back(&comm); }
 
 Comm::~Comm() {
   // What is still unexpected can never be received: no handle names the context any more.

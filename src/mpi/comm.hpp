@@ -46,8 +46,18 @@ struct Peer {
   std::atomic<vci::Lane*> lane{nullptr};
 };
 
+// What a communicator has on one VCI of this process.
+struct Stream {
+  vci::Vci* vci = nullptr;
+  // Guarded by the VCI's lock: receives that refer to the communicator (a locked instruction fewer at both ends of each
+  // than to count a reference), and whether it goes when the last of them does.
+  std::uint32_t receives = 0;
+  bool closing = false;
+};
+
 struct Comm : Object {
-  Comm(Process& p, Group& g) noexcept : Object(Kind::kComm), process(&p), group(&g), rank(g.rank), size(g.size()) {}
+  Comm(Process& p, Group& g) noexcept
+      : Object(Kind::kComm), process(&p), group(&g), rank(g.rank), size(g.size()), peer_count(g.size()) {}
   ~Comm();
 
   Process* process;
@@ -55,8 +65,10 @@ struct Comm : Object {
   Group* remote_group = nullptr;  // intercommunicators: the group that ranks of sends and receives refer to
   int rank;
   int size;
+  int peer_count;   // ranks that sends and receives may name: of the remote group, where there is one
   Address address;  // this process's own
   vci::Vci* vci = nullptr;
+  Stream stream;
   std::unique_ptr<Peer[]> peers;  // by rank
 
   std::atomic<std::uint32_t> collective_sequence{0};  // numbers the collectives, gives each its tag
@@ -68,17 +80,19 @@ struct Comm : Object {
   std::string name;
 
   bool is_inter() const noexcept { return remote_group != nullptr; }
-  int peer_count() const noexcept { return is_inter() ? remote_group->size() : size; }
 };
 
 // A communicator at this address, without VCI and peers: Process::new_comm fills them in. Takes over the reference to
 // the group and the address, also when memory ran out and it returns null.
 Comm* take_comm(Process& process, Group& group, Address mine) noexcept;
-// Lets a reference go; the last one destroys the communicator.
+// Lets a reference go. With the last one the communicator goes, when the receives that still refer to it have gone.
 void release(Comm& comm) noexcept;
+// The last receive of a stream that was closing has gone.
+void close(Comm& comm) noexcept;
+// Destroys it, whatever refers to it: for the end of MPI.
+void destroy(Comm& comm) noexcept;
 
-// The reference of a message's request. The predefined communicators outlive all of them, so theirs are not counted: that
-// would be two locked instructions a message.
+// The reference of a send's request. The predefined communicators outlive all of them, so theirs are not counted.
 inline void retain_for_message(Comm& comm) noexcept {
   if (!comm.is_predefined()) comm.retain();
 }

@@ -186,6 +186,14 @@ constinit const std::array<Datatype*, 256> predefined_datatypes = [] {
   return types;
 }();
 
+constinit const std::array<std::uint8_t, 256> predefined_sizes = [] {
+  std::array<std::uint8_t, 256> sizes{};
+  for (const Row& r : kRows) {
+    if (r.size == r.extent) sizes[r.value - kFirstDatatype] = static_cast<std::uint8_t>(r.size);
+  }
+  return sizes;
+}();
+
 Datatype& byte_type() noexcept { return slots.slot[kByteSlot].type; }
 
 Datatype* take_datatype() noexcept { return derived_types().take(); }

@@ -29,7 +29,9 @@ struct Request;
 class Process;
 
 // The predefined objects, by the value of the ABI's constant; null for a value that names no object.
-extern const std::array<Datatype*, 256> predefined_datatypes;      // datatype.cpp, by value - kFirstDatatype
+extern const std::array<Datatype*, 256> predefined_datatypes;  // datatype.cpp, by value - kFirstDatatype
+// Its size in bytes when items lie in a row without gaps, else 0.
+extern const std::array<std::uint8_t, 256> predefined_sizes;
 Op* predefined_op(std::uintptr_t value) noexcept;                  // op
 Group* predefined_group(std::uintptr_t value) noexcept;            // group.cpp
 Info* predefined_info(std::uintptr_t value) noexcept;              // info.cpp

@@ -144,8 +144,8 @@ Status Process::start_on(std::unique_ptr<vci::Domain> domain) {
 void Process::set_boot(std::unique_ptr<boot::Boot> boot) noexcept { boot_ = std::move(boot); }
 
 Status Process::finish() {
-  mpi::release(*self_);
-  mpi::release(*world_);
+  destroy(*self_);
+  destroy(*world_);
   self_ = world_ = nullptr;
   domain_.reset();
   return boot_->finalize();
@@ -154,7 +154,7 @@ Status Process::finish() {
 Comm* Process::new_comm(Group* group, Address mine, const Address* addresses) {
   Comm* comm = group == nullptr ? nullptr : take_comm(*this, *group, mine);
   if (comm == nullptr) return nullptr;
-  comm->vci = &domain_->vci(mine.vci);
+  comm->vci = comm->stream.vci = &domain_->vci(mine.vci);
   const auto members = static_cast<std::size_t>(comm->size);
   comm->peers.reset(new (std::nothrow) Peer[members]);
   if (comm->peers == nullptr) {

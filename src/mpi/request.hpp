@@ -46,6 +46,7 @@ struct Request : Object {
   bool persistent = false;
   bool active = true;  // false: a persistent request between runs
   bool cancelled = false;
+  bool abandoned = false;       // receives, guarded by the VCI's lock: its owner let it go before it was complete
   int error = 0;                // MPI error class of the operation
   int source = MPI_ANY_SOURCE;  // outcome, as MPI_Status reports it
   int tag = MPI_ANY_TAG;

@@ -8,7 +8,7 @@
 #include "p2p/buffer.hpp"
 #include "p2p/completion.hpp"
 #include "p2p/p2p.hpp"
-#include "p2p/request.hpp"
+#include "p2p/receive.hpp"
 #include "p2p/send.hpp"
 #include "vci/vci.hpp"
 
@@ -50,7 +50,7 @@ Status blocking_send(const void* buf, MPI_Count count, Datatype& type, int dest,
 
 }  // namespace
 
-Status send_in_time(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm) {
+Status send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm) {
   return blocking_send(buf, count, type, dest, tag, comm, Mode::kStandard);
 }
 Status bsend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm) {
@@ -62,8 +62,7 @@ Status ssend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag
 Status rsend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm) {
   return blocking_send(buf, count, type, dest, tag, comm, Mode::kReady);
 }
-Status isend_in_time(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm,
-                     MPI_Request* request) {
+Status isend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm, MPI_Request* request) {
   return start_send(buf, count, type, dest, tag, comm, Mode::kStandard, request);
 }
 Status ibsend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm, MPI_Request* request) {
@@ -92,6 +91,15 @@ Status rsend_init(const void* buf, MPI_Count count, Datatype& type, int dest, in
   return init_send(buf, count, type, dest, tag, comm, Mode::kReady, request);
 }
 
+Status recv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Comm& comm, MPI_Status* status) {
+  return p2p::recv(comm, buf, count, type, source, tag, Channel::kUser, status);
+}
+Status irecv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Comm& comm, MPI_Request* handle) {
+  Request* request = nullptr;
+  HEDDLE_TRY(p2p::irecv(comm, buf, count, type, source, tag, Channel::kUser, &request));
+  *handle = mpi::to_handle(request);
+  return Status::ok();
+}
 Status recv_init(void* buf, MPI_Count count, Datatype& type, int source, int tag, Comm& comm, MPI_Request* handle) {
   const p2p::Arguments arguments{buf, count, &type, source, tag, Channel::kUser};
   return make_persistent(p2p::make_receive(comm, arguments), handle);

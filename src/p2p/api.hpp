@@ -6,7 +6,6 @@
 #include "mpi/comm.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/request.hpp"
-#include "p2p/inline_api.hpp"  // send, isend, recv, irecv, wait
 
 namespace heddle::api {
 
@@ -14,9 +13,11 @@ using mpi::Comm;
 using mpi::Datatype;
 
 // Sends: blocking, nonblocking, persistent; standard, buffered, synchronous, ready.
+Status send(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm);
 Status bsend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm);
 Status ssend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm);
 Status rsend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm);
+Status isend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm, MPI_Request* request);
 Status ibsend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm, MPI_Request* request);
 Status issend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm, MPI_Request* request);
 Status irsend(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm, MPI_Request* request);
@@ -28,6 +29,8 @@ Status ssend_init(const void* buf, MPI_Count count, Datatype& type, int dest, in
 Status rsend_init(const void* buf, MPI_Count count, Datatype& type, int dest, int tag, Comm& comm,
                   MPI_Request* request);
 
+Status recv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Comm& comm, MPI_Status* status);
+Status irecv(void* buf, MPI_Count count, Datatype& type, int source, int tag, Comm& comm, MPI_Request* request);
 Status recv_init(void* buf, MPI_Count count, Datatype& type, int source, int tag, Comm& comm, MPI_Request* request);
 
 Status sendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, int dest, int sendtag, void* recvbuf,
@@ -46,6 +49,7 @@ Status improbe(int source, int tag, Comm& comm, int* flag, MPI_Message* message,
 Status mrecv(void* buf, MPI_Count count, Datatype& type, MPI_Message* message, MPI_Status* status);
 Status imrecv(void* buf, MPI_Count count, Datatype& type, MPI_Message* message, MPI_Request* request);
 
+Status wait(MPI_Request* request, MPI_Status* status);
 Status test(MPI_Request* request, int* flag, MPI_Status* status);
 Status waitall(MPI_Count count, MPI_Request requests[], MPI_Status statuses[]);
 Status testall(MPI_Count count, MPI_Request requests[], int* flag, MPI_Status statuses[]);

@@ -29,7 +29,7 @@ struct FlushRequest : Request, Task {
   ~FlushRequest() { mpi::release(*comm); }
 };
 
-void destroy_flush(Request& request) { request.vci->pool().destroy(static_cast<FlushRequest*>(&request)); }
+void destroy_flush(Request& request) { request.vci->destroy(static_cast<FlushRequest*>(&request)); }
 constexpr mpi::RequestType kFlushType{nullptr, nullptr, destroy_flush};
 
 bool step_flush(Task& task) {
@@ -49,7 +49,7 @@ FlushRequest::FlushRequest(Comm& c) : Request(kFlushType) {
 }  // namespace
 
 mpi::Request* iflush_buffer(mpi::Comm& comm) noexcept {
-  auto* request = comm.vci->pool().make<FlushRequest>(comm);
+  auto* request = comm.vci->make<FlushRequest>(comm);
   if (request != nullptr) add_task(comm, *request);
   return request;
 }

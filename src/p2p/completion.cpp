@@ -6,8 +6,9 @@
 #include "mpi/handle.hpp"
 #include "mpi/status.hpp"
 #include "p2p/api.hpp"
+#include "p2p/api_at_once.hpp"
 #include "p2p/p2p.hpp"
-#include "p2p/request.hpp"
+#include "p2p/receive.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
 
@@ -121,7 +122,26 @@ void wait_for_one(const MPI_Request requests[], int count, Request& first) {
 
 }  // namespace
 
-Status wait_in_time(MPI_Request* handle, MPI_Status* status) {
+int at_once::report_sent(MPI_Status* status) noexcept {
+  p2p::fill_status(p2p::immortal(), status);
+  return MPI_SUCCESS;
+}
+
+int wait_for_receive_at_once(MPI_Request* handle, MPI_Status* status, CheckedWait checked) noexcept {
+  Request* request = mpi::from_handle(*handle);
+  if (request == nullptr || request->type != &p2p::kReceiveType || request->persistent) return checked(handle, status);
+  if (!request->is_complete()) {
+    request->vci->progress();
+    if (!request->is_complete()) return checked(handle, status);
+  }
+  if (request->error != MPI_SUCCESS) return checked(handle, status);
+  p2p::fill_status(*request, status);
+  *handle = MPI_REQUEST_NULL;
+  p2p::destroy(static_cast<p2p::ReceiveRequest&>(*request));
+  return MPI_SUCCESS;
+}
+
+Status wait(MPI_Request* handle, MPI_Status* status) {
   Request* request = mpi::from_handle(*handle);
   if (!p2p::is_active(request)) {
     p2p::set_empty(status);

@@ -18,7 +18,7 @@ struct PairRequest : Request, Task {
   std::unique_ptr<std::byte[]> copy;  // of the buffer that is being replaced
 };
 
-void destroy_pair(Request& request) { request.vci->pool().destroy(static_cast<PairRequest*>(&request)); }
+void destroy_pair(Request& request) { request.vci->destroy(static_cast<PairRequest*>(&request)); }
 constexpr mpi::RequestType kPairType{nullptr, nullptr, destroy_pair};
 
 bool step_pair(Task& task) {
@@ -43,7 +43,7 @@ PairRequest::PairRequest(Comm& c) : Request(kPairType) {
 
 Status start_pair(Comm& comm, const Arguments& send, const Arguments& receive, std::unique_ptr<std::byte[]> copy,
                   MPI_Request* handle) {
-  auto* pair = comm.vci->pool().make<PairRequest>(comm);
+  auto* pair = comm.vci->make<PairRequest>(comm);
   if (pair == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the request of a sendrecv");
   pair->copy = std::move(copy);
   Status status = irecv(comm, receive.buffer, receive.count, *receive.type, receive.peer, receive.tag, Channel::kUser,

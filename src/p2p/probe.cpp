@@ -6,7 +6,7 @@
 #include "p2p/api.hpp"
 #include "p2p/completion.hpp"
 #include "p2p/protocol.hpp"
-#include "p2p/request.hpp"
+#include "p2p/receive.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
 

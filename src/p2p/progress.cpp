@@ -61,21 +61,39 @@ void finish(Request& request) noexcept {
   if (vci.threaded()) {
     before = request.complete.exchange(kComplete, std::memory_order_acq_rel);
   } else {
-    request.complete.store(kComplete, std::memory_order_relaxed);  // nobody abandons it meanwhile: 4 % more messages/s
+    request.complete.store(kComplete, std::memory_order_relaxed);  // nobody abandons it meanwhile
   }
-  if (before == kAbandoned) [[unlikely]] {
-    request.reaper.request = &request;
-    request.reaper.step = reap;
-    vci.domain().add_task(request.reaper);
-  }
+  if (before == kAbandoned) [[unlikely]]
+    return reap_later(request);
   vci.wake_waiters();
 }
+
+void reap_later(Request& request) noexcept {
+  vci::Vci& vci = *request.vci;
+  request.reaper.request = &request;
+  request.reaper.step = reap;
+  vci.domain().add_task(request.reaper);
+  vci.wake_waiters();
+}
+
+namespace {
+
+// False: it was complete already.
+bool let_go(Request& request) noexcept {
+  if (request.type == &kReceiveType) {
+    LockGuard guard(request.vci->lock());
+    return request.abandoned = !request.is_complete();
+  }
+  std::uint32_t state = kPending;
+  return request.complete.compare_exchange_strong(state, kAbandoned, std::memory_order_acq_rel);
+}
+
+}  // namespace
 
 void abandon(Request& request) noexcept {
   vci::Domain& domain = request.vci->domain();
   domain.count_abandoned(1);
-  std::uint32_t state = kPending;
-  if (request.complete.compare_exchange_strong(state, kAbandoned, std::memory_order_acq_rel)) return;
+  if (let_go(request)) return;
   domain.count_abandoned(-1);
   request.type->destroy(request);
 }

@@ -1,10 +1,9 @@
+#include "p2p/receive.hpp"
+
 #include <algorithm>
 
 #include "p2p/completion.hpp"
-#include "p2p/protocol.hpp"
-#include "p2p/request.hpp"
 #include "vci/domain.hpp"
-#include "vci/vci.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -14,65 +13,61 @@ Status start_receive(Request& request) { return static_cast<ReceiveRequest&>(req
 void cancel_receive(Request& request) {
   auto& receive = static_cast<ReceiveRequest&>(request);
   if (receive.args.peer == MPI_PROC_NULL) return;
-  bool unlinked;
-  {
-    LockGuard guard(receive.vci->lock());
-    unlinked = receive.queued() && receive.vci->matching().unlink(receive);
-  }
-  if (!unlinked) return;
+  LockGuard guard(receive.vci->lock());
+  if (!receive.queued() || !receive.vci->matching().unlink(receive)) return;
   receive.cancelled = true;
   finish(receive);
 }
 
-void destroy_receive(Request& request) {
-  auto& receive = static_cast<ReceiveRequest&>(request);
-  mpi::release(*receive.args.type);
-  Comm& comm = *receive.comm;
-  receive.vci->pool().destroy(&receive);
-  mpi::release_after_message(comm);
-}
+void destroy_receive(Request& request) { destroy(static_cast<ReceiveRequest&>(request)); }
 
 }  // namespace
 
 const mpi::RequestType kReceiveType{start_receive, cancel_receive, destroy_receive};
 
-ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexcept : Request(kReceiveType), args(arguments) {
-  comm = &c;
-  vci = c.vci;
-}
-
 ReceiveRequest* make_receive(Comm& comm, const Arguments& arguments) noexcept {
+  LockGuard guard(comm.vci->lock());
   auto* request = comm.vci->pool().make<ReceiveRequest>(comm, arguments);
   if (request == nullptr) return nullptr;
-  mpi::retain_for_message(comm);
+  ++request->stream->receives;
   mpi::retain(*arguments.type);
   return request;
 }
 
-void ReceiveRequest::prepare() noexcept {
+Status ReceiveRequest::start() noexcept NO_THREAD_SAFETY_ANALYSIS {
   complete.store(0, std::memory_order_relaxed);
   active = true;
   cancelled = false;
   error = 0;
-  arrived = 0;
-  cursor.init(*args.type, args.count, args.buffer);
+  if (args.peer == MPI_PROC_NULL) {
+    start_from_nobody();
+  } else {
+    vci->lock().lock();
+    post();
+  }
+  return Status::ok();
 }
 
-Status ReceiveRequest::start() noexcept {
-  prepare();
-  if (args.peer == MPI_PROC_NULL) {  // MPI 5.0, 3.11
-    source = MPI_PROC_NULL;
-    tag = MPI_ANY_TAG;
-    bytes = 0;
-    complete.store(1, std::memory_order_release);
-    return Status::ok();
+// MPI 5.0, 3.11.
+void ReceiveRequest::start_from_nobody() noexcept {
+  source = MPI_PROC_NULL;
+  tag = MPI_ANY_TAG;
+  bytes = 0;
+  complete.store(1, std::memory_order_release);
+}
+
+// (`this` may be gone after take_whole(), so the lock has a name that the analysis does not know.)
+void ReceiveRequest::take_unexpected(portals::UnexpectedHeader& message) noexcept NO_THREAD_SAFETY_ANALYSIS {
+  if (message.portal == kEager && message.payload_bytes <= portals::UnexpectedHeader::kInlineBytes &&
+      message.payload_bytes <= cursor.total()) {
+    vci::Vci& owner = *vci;
+    take_whole(message.key, message.payload, message.payload_bytes);
+    owner.matching().give_back(&message);
+    owner.lock().unlock();
+  } else {
+    vci->lock().unlock();
+    begin_with(message);
   }
-  key = {comm->address.context + static_cast<std::uint32_t>(args.channel), args.peer, args.tag};
-  vci->lock().lock();
-  portals::UnexpectedHeader* message = vci->matching().append(*this);
-  vci->lock().unlock();
-  if (message != nullptr) begin_with(*message);
-  return Status::ok();
 }
 
 void ReceiveRequest::start_with(portals::UnexpectedHeader& message) noexcept {
@@ -154,12 +149,19 @@ void on_data(vci::Vci&, const wire::Packet& packet) {
       ->more(packet.payload, packet.payload_bytes);
 }
 
-[[gnu::flatten]] Status irecv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int source, int tag,
-                              Channel channel, Request** out) {
-  ReceiveRequest* request = make_receive(comm, {buffer, count, &type, source, tag, channel});
-  if (request == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the request of a receive");
-  *out = request;
-  return request->start();
+Status irecv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int source, int tag, Channel channel,
+             Request** out) {
+  const Arguments arguments{buffer, count, &type, source, tag, channel};
+  ReceiveRequest* receive = nullptr;
+  if (source == MPI_PROC_NULL) {
+    receive = make_receive(comm, arguments);
+    if (receive != nullptr) receive->start().ignore();
+  } else {
+    receive = post_receive(comm, arguments);
+  }
+  if (receive == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the request of a receive");
+  *out = receive;
+  return Status::ok();
 }
 
 [[gnu::flatten]] Status recv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int source, int tag,

@@ -14,7 +14,7 @@
 #include "mpi/request.hpp"
 #include "p2p/p2p.hpp"
 #include "portals/match_list.hpp"
-#include "vci/lane.hpp"
+#include "vci/vci.hpp"
 
 namespace heddle::p2p {
 
@@ -50,6 +50,8 @@ struct ReceiveRequest : Request, portals::MatchEntry {
 
   // Posts the receive. REQUIRES: complete or never started.
   Status start() noexcept;
+  // The same for one from any rank but MPI_PROC_NULL, by the holder of the VCI's lock, who loses it.
+  void post() noexcept RELEASE(vci->lock());
   // Takes a message that was extracted by a matched probe.
   void start_with(portals::UnexpectedHeader& message) noexcept;
 
@@ -62,12 +64,16 @@ struct ReceiveRequest : Request, portals::MatchEntry {
   void more(const std::byte* payload, std::size_t payload_bytes) noexcept;
 
   Arguments args;
+  mpi::Stream* stream;
   mpi::PackCursor cursor;
-  std::uint64_t expected = 0;  // bytes of the message
-  std::uint64_t arrived = 0;
+  std::uint64_t expected;  // bytes of the message
+  std::uint64_t arrived;
 
  private:
   void prepare() noexcept;
+  void start_from_nobody() noexcept;
+  // Takes a message that was there first, by the holder of the VCI's lock, who loses it.
+  void take_unexpected(portals::UnexpectedHeader& message) noexcept RELEASE(vci->lock());
   // Takes the message and gives its header back to the list. REQUIRES: prepared.
   void begin_with(portals::UnexpectedHeader& message) noexcept;
   void take(const std::byte* payload, std::size_t payload_bytes) noexcept;
@@ -76,6 +82,8 @@ struct ReceiveRequest : Request, portals::MatchEntry {
 // Null when memory ran out.
 SendRequest* make_send(Comm& comm, const Arguments& arguments, Mode mode) noexcept;
 ReceiveRequest* make_receive(Comm& comm, const Arguments& arguments) noexcept;
+// Gives a receive back that is complete or was never started.
+void destroy(ReceiveRequest& receive) noexcept;
 
 // Lets a request go before it is complete; it is destroyed when it is (MPI_Request_free).
 void abandon(Request& request) noexcept;
@@ -85,6 +93,10 @@ Status outcome(const Request& request) noexcept;
 
 // Tells everybody who waits that the request is complete; destroys it if its owner has let go. Its last use here.
 void finish(Request& request) noexcept;
+// The same for a receive. The holder of the VCI's lock, or whoever started it and has not told anyone yet.
+void finish(ReceiveRequest& receive) noexcept;
+// For finish(): destroys a request that its owner has let go, soon.
+[[gnu::cold]] void reap_later(Request& request) noexcept;
 
 // Sends a packet without payload in answer to the peer's request.
 void post_control(Comm& comm, int peer, std::uint8_t portal, const void* prefix, std::size_t bytes) noexcept;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "mpi/process.hpp"
+#include "p2p/api_at_once.hpp"
 #include "p2p/buffer.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
@@ -92,7 +93,7 @@ void destroy_send(Request& request) {
   release_copy(send);
   mpi::release(*send.args.type);
   Comm& comm = *send.comm;
-  send.vci->pool().destroy(&send);
+  send.vci->destroy(&send);
   mpi::release_after_message(comm);
 }
 
@@ -107,7 +108,7 @@ SendRequest::SendRequest(Comm& c, const Arguments& arguments, Mode m) noexcept
 }
 
 SendRequest* make_send(Comm& comm, const Arguments& arguments, Mode mode) noexcept {
-  auto* request = comm.vci->pool().make<SendRequest>(comm, arguments, mode);
+  auto* request = comm.vci->make<SendRequest>(comm, arguments, mode);
   if (request == nullptr) return nullptr;
   mpi::retain_for_message(comm);
   mpi::retain(*arguments.type);
@@ -147,9 +148,13 @@ void on_ack(vci::Vci&, const wire::Packet& packet) {
   finish(*reinterpret_cast<SendRequest*>(packet.prefix_as<AckPrefix>().sender));
 }
 
-bool send_slots(vci::Lane& lane, const wire::Header& header, const void* buffer, std::size_t bytes) noexcept {
+bool send_slots(Comm& comm, const void* buffer, std::size_t bytes, int dest, int tag, Channel channel) noexcept {
+  mpi::Peer& peer = comm.peers[dest];
+  vci::Lane* lane = peer.lane.load(std::memory_order_acquire);
+  if (lane == nullptr) return false;
   wire::Payload payload{buffer, bytes};
-  return lane.try_post(header, nullptr, payload);
+  const std::uint32_t context = peer.address.context + static_cast<std::uint32_t>(channel);
+  return lane->try_post({kEager, 0, 0, context, comm.rank, tag}, nullptr, payload);
 }
 
 Status isend(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
@@ -187,3 +192,12 @@ Status send(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int
 }
 
 }  // namespace heddle::p2p
+
+namespace heddle::api::at_once {
+
+int wake(vci::Lane& lane) noexcept {
+  lane.wake();
+  return MPI_SUCCESS;
+}
+
+}  // namespace heddle::api::at_once

@@ -6,22 +6,29 @@
 
 namespace heddle::p2p {
 
-// Several slots' worth of a message, if there is room.
-bool send_slots(vci::Lane& lane, const wire::Header& header, const void* buffer, std::size_t bytes) noexcept;
+// At most kMaxShort bytes that lie in a row, at once. After kWakeWanted the caller wakes *lane. kNot: there is no lane yet,
+// or no room in it, or another thread is at it; nothing happened.
+[[gnu::always_inline]] inline wire::Sent send_short(Comm& comm, const void* buffer, std::size_t bytes, int dest,
+                                                    int tag, Channel channel, vci::Lane*& lane) noexcept {
+  mpi::Peer& peer = comm.peers[dest];
+  lane = peer.lane.load(std::memory_order_acquire);
+  if (lane == nullptr) [[unlikely]]
+    return wire::Sent::kNot;
+  const std::uint32_t context = peer.address.context + static_cast<std::uint32_t>(channel);
+  return lane->try_post_short({kEager, 0, 0, context, comm.rank, tag}, buffer, bytes);
+}
+
+// At most kMaxInline bytes that lie in a row, if there is room. Waits for the lane's lock.
+bool send_slots(Comm& comm, const void* buffer, std::size_t bytes, int dest, int tag, Channel channel) noexcept;
 
 // Sends the message at once if that needs no request: true, and the caller's buffer is free again. False: nothing
 // happened.
-[[gnu::always_inline]] inline bool send_now(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest,
-                                            int tag, Mode mode, Channel channel) noexcept {
+inline bool send_now(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
+                     Channel channel) noexcept {
   if (dest < 0 || mode == Mode::kSynchronous || !type.contiguous) return false;
-  mpi::Peer& peer = comm.peers[dest];
-  vci::Lane* lane = peer.lane.load(std::memory_order_acquire);
   const MPI_Count bytes = mpi::total_bytes(type, count);
-  if (lane == nullptr || bytes > static_cast<MPI_Count>(wire::kMaxInline)) return false;
-  const wire::Header header{kEager, 0, 0, peer.address.context + static_cast<std::uint32_t>(channel), comm.rank, tag};
-  if (bytes <= static_cast<MPI_Count>(wire::kMaxShort)) [[likely]]
-    return lane->try_post_short(header, buffer, static_cast<std::size_t>(bytes));
-  return send_slots(*lane, header, buffer, static_cast<std::size_t>(bytes));
+  return bytes <= static_cast<MPI_Count>(wire::kMaxInline) &&
+         send_slots(comm, buffer, static_cast<std::size_t>(bytes), dest, tag, channel);
 }
 
 }  // namespace heddle::p2p

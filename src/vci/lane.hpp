@@ -36,12 +36,25 @@ class Lane {
     return sent;
   }
 
-  // The same for at most wire::kMaxShort bytes without a prefix.
-  bool try_post_short(const wire::Header header, const void* data, std::size_t bytes) noexcept {
-    lock_.lock();
-    const bool sent = queue_.empty() && wire::try_send_short(tx_, header, data, bytes);
-    lock_.unlock();
-    return sent;
+  // The same for at most wire::kMaxShort bytes without a prefix, without a call in the usual case: it does not wait for
+  // the lock, and leaves it to the caller to wake() who sleeps. After kNot try_post() may still find room.
+  [[gnu::always_inline]] wire::Sent try_post_short(const wire::Header header, const void* data,
+                                                   std::size_t bytes) noexcept {
+    if (!lock_.try_lock()) [[unlikely]]
+      return wire::Sent::kNot;
+    wire::Sent sent = wire::Sent::kNot;
+    if (queue_.empty()) [[likely]]
+      sent = wire::try_send_short(tx_, header, data, bytes);
+    if (sent == wire::Sent::kNot) [[unlikely]] {
+      unlock_unsent();
+      return wire::Sent::kNot;
+    }
+    return lock_.unlock_quietly() ? wire::Sent::kWakeWanted : sent;
+  }
+  // After kWakeWanted.
+  [[gnu::cold]] void wake() noexcept {
+    lock_.wake();
+    tx_.wake();
   }
 
   // For SendOp::push, which runs under the lock.
@@ -61,6 +74,7 @@ class Lane {
   bool busy() const noexcept { return busy_.load(std::memory_order_relaxed); }
 
  private:
+  [[gnu::noinline, gnu::cold]] void unlock_unsent() noexcept RELEASE(lock_) { lock_.unlock(); }
   unsigned push_all() noexcept REQUIRES(lock_);
   void set_busy() noexcept REQUIRES(lock_);
 

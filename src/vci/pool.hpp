@@ -1,13 +1,14 @@
 // Blocks of one size for the requests of one VCI.
 //
-// Method:  a slab under a lock of its own, so that MPI_Wait in any thread may give a request back. The memory is never
-//          used for anything but requests, so a stale handle stays recognisable (base/slab.hpp).
-// Threads: any.
+// Method:  a slab under the VCI's lock, which whoever starts or ends a receive takes anyway. The memory is never used for
+//          anything but requests, so a stale handle stays recognisable (base/slab.hpp).
+// Threads: the holder of the VCI's lock.
 #pragma once
 
 #include <cstddef>
+#include <new>
+#include <utility>
 
-#include "base/lock.hpp"
 #include "base/slab.hpp"
 
 namespace heddle::vci {
@@ -20,28 +21,27 @@ class Pool {
     std::byte bytes[kBlockBytes];
   };
 
-  explicit Pool(bool threaded) noexcept {
-    if (!threaded) lock_.elide();
-  }
-
+  // Null when memory ran out.
   template <class T, class... Args>
   T* make(Args&&... args) noexcept {
-    static_assert(sizeof(T) <= kBlockBytes && alignof(T) <= alignof(Block));
-    lock_.lock();
-    Block* block = slab_.take();
-    lock_.unlock();
+    void* block = take<T>();
     return block == nullptr ? nullptr : new (block) T(std::forward<Args>(args)...);
   }
   template <class T>
   void destroy(T* object) noexcept {
     object->~T();
-    lock_.lock();
-    slab_.give_back(reinterpret_cast<Block*>(object));
-    lock_.unlock();
+    give_back(object);
   }
 
+  // The two halves of make() and of destroy(): the memory for a T, and what ~T has left of it.
+  template <class T>
+  void* take() noexcept {
+    static_assert(sizeof(T) <= kBlockBytes && alignof(T) <= alignof(Block));
+    return slab_.take();
+  }
+  void give_back(void* block) noexcept { slab_.give_back(static_cast<Block*>(block)); }
+
  private:
-  Lock lock_;
   Slab<Block> slab_;
 };
 

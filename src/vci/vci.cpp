@@ -16,12 +16,7 @@ void on_stray(Vci& vci, const wire::Packet& packet) {
 }  // namespace
 
 Vci::Vci(Domain& domain, std::uint32_t index, match::EngineKind engine, bool threaded) noexcept
-    : domain_(domain),
-      index_(index),
-      bell_(threaded ? &domain.bell() : nullptr),
-      matching_(engine),
-      table_(on_stray),
-      pool_(threaded) {
+    : domain_(domain), index_(index), bell_(threaded ? &domain.bell() : nullptr), matching_(engine), table_(on_stray) {
   if (!threaded) {
     lock_.elide();
     lanes_lock_.elide();
@@ -60,22 +55,6 @@ unsigned Vci::push_lanes() noexcept {
                         [this](const wire::Packet& packet) noexcept { table_.dispatch(*this, packet); });
   }
   return count;
-}
-
-unsigned Vci::progress() noexcept {
-  bool contended = false;
-  return progress_before_sleep(&contended);
-}
-
-unsigned Vci::progress_before_sleep(bool* contended) noexcept {
-  unsigned moved = has_busy_lanes() ? push_lanes() : 0;
-  if (!lock_.try_lock()) {
-    *contended = true;
-    return moved;
-  }
-  moved += poll();
-  lock_.unlock();
-  return moved;
 }
 
 }  // namespace heddle::vci

@@ -32,15 +32,41 @@ class alignas(2 * kCacheLine) Vci {
   Lock& lock() noexcept LOCK_RETURNED(lock_) { return lock_; }
   portals::MatchList& matching() noexcept REQUIRES(lock_) { return matching_; }
   portals::PortalTable& table() noexcept { return table_; }  // fill before traffic starts
-  Pool& pool() noexcept { return pool_; }
+  Pool& pool() noexcept REQUIRES(lock_) { return pool_; }
+  // A request of this VCI, and its end, for callers that do not hold the lock. Constructor and destructor run outside it.
+  template <class T, class... Args>
+  T* make(Args&&... args) noexcept {
+    lock_.lock();
+    void* block = pool_.take<T>();
+    lock_.unlock();
+    return block == nullptr ? nullptr : new (block) T(std::forward<Args>(args)...);
+  }
+  template <class T>
+  void destroy(T* request) noexcept {
+    request->~T();
+    LockGuard guard(lock_);
+    pool_.give_back(request);
+  }
 
   // The lane to VCI `remote_vci` of `peer`, made when first asked for. Any thread.
   Status lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** lane);
 
   // Pushes what waits for room and handles what has arrived, unless another thread is at it. Returns how much moved.
-  unsigned progress() noexcept;
+  unsigned progress() noexcept {
+    bool contended = false;
+    return progress_before_sleep(&contended);
+  }
   // The same for a caller that is about to sleep: `*contended` is set when another thread kept it from looking.
-  unsigned progress_before_sleep(bool* contended) noexcept;
+  unsigned progress_before_sleep(bool* contended) noexcept {
+    unsigned moved = has_busy_lanes() ? push_lanes() : 0;
+    if (!lock_.try_lock()) {
+      *contended = true;
+      return moved;
+    }
+    moved += poll();
+    lock_.unlock();
+    return moved;
+  }
   bool has_busy_lanes() const noexcept { return busy_lanes_.load(std::memory_order_relaxed) != 0; }
 
   bool threaded() const noexcept { return bell_ != nullptr; }
@@ -65,7 +91,7 @@ class alignas(2 * kCacheLine) Vci {
   portals::MatchList matching_ GUARDED_BY(lock_);
   portals::PortalTable table_;
 
-  alignas(kCacheLine) Pool pool_;
+  Pool pool_ GUARDED_BY(lock_);
 
   alignas(kCacheLine) std::atomic<std::int32_t> busy_lanes_{0};
   Lock lanes_lock_;

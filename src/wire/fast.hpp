@@ -13,12 +13,13 @@ inline bool try_send(TxLane& lane, const Header& header, const void* prefix, Pay
   return lane.try_send(header, prefix, payload);
 }
 
-// The same for a payload of at most kMaxShort bytes without a prefix.
-inline bool try_send_short(TxLane& lane, const Header header, const void* data, std::size_t bytes) noexcept {
-  if (lane.is_shm) [[likely]]
-    return static_cast<ShmLane&>(lane).send_short(header, data, bytes);
-  Payload payload{data, bytes};
-  return lane.try_send(header, nullptr, payload);
+// The same for a payload of at most kMaxShort bytes without a prefix, without a call where the wire is shared memory: after
+// kNot try_send() may still find room.
+[[gnu::always_inline]] inline Sent try_send_short(TxLane& lane, const Header header, const void* data,
+                                                  std::size_t bytes) noexcept {
+  if (!lane.is_shm) [[unlikely]]
+    return Sent::kNot;
+  return static_cast<ShmLane&>(lane).send_short(header, data, bytes);
 }
 
 template <class Deliver>

@@ -115,13 +115,21 @@ class RingProducer {
     return true;
   }
 
-  // A packet of at most kMaxShort bytes without a prefix: nothing of it has to lie in memory.
-  bool push_short(const Header header, const void* data, std::size_t bytes) noexcept {
-    if (!has_room(1)) return false;
-    Slot<Atomics>& slot = memory_->at(tail_);
-    Atomics::writes(&slot.first, sizeof slot.first);
-    copy_short(slot.first.data, static_cast<const std::byte*>(data), bytes);
-    publish(slot, header, bytes, 1, SlotKind::kInline);
+  // A packet of at most kMaxShort bytes without a prefix: nothing of it has to lie in memory. False when the ring was full
+  // when try_push() last looked.
+  [[gnu::always_inline]] bool push_short(const Header header, const void* data, std::size_t bytes) noexcept {
+    const std::uint32_t tail = tail_;
+    if (tail - consumed_ == RingMemory<Atomics>::kSlots) [[unlikely]]
+      return false;
+    Slot<Atomics>* slot = &memory_->at(tail);
+    tail_ = tail + 1;
+    Atomics::writes(&slot->first, sizeof slot->first);
+    slot->first.header = header;
+    slot->first.bytes = static_cast<std::uint16_t>(bytes);
+    slot->first.slots = 1;
+    slot->first.kind = SlotKind::kInline;
+    copy_short(slot->first.data, static_cast<const std::byte*>(data), bytes);
+    slot->sequence.store(tail + 1, std::memory_order_release);
     return true;
   }
 

@@ -58,18 +58,18 @@ class ShmLane final : public TxLane {
     receiver_->bell.ring();
     return true;
   }
-  // try_send() of what fits one slot, for callers that want it inlined.
-  bool send_short(const Header header, const void* data, std::size_t bytes) noexcept {
+  // try_send() of what fits one slot, for callers that want it inlined; after kNot try_send() may still find room.
+  [[gnu::always_inline]] Sent send_short(const Header header, const void* data, std::size_t bytes) noexcept {
     if (!producer_.push_short(header, data, bytes)) [[unlikely]]
-      return drop();
-    receiver_->bell.ring();
-    return true;
+      return Sent::kNot;
+    return receiver_->bell.heard() ? Sent::kWakeWanted : Sent::kYes;
   }
+  void wake() noexcept override { receiver_->bell.wake(); }
 
  private:
   friend class ShmWire;
   // There is no room. True: there never will be, so the packet counts as sent.
-  bool drop() noexcept {
+  [[gnu::noinline, gnu::cold]] bool drop() noexcept {
     block_->wants_room.store(1, std::memory_order_relaxed);
     return receiver_->departed.load(std::memory_order_relaxed) != 0;
   }

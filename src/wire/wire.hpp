@@ -16,6 +16,13 @@
 
 namespace heddle::wire {
 
+// What came of a send.
+enum class Sent {
+  kNot,  // no room now; nothing of the payload was taken
+  kYes,
+  kWakeWanted,  // yes, and the receiver sleeps: call wake() soon
+};
+
 // A one-way FIFO from one VCI of this process to one VCI of one process.
 class TxLane {
  public:
@@ -25,6 +32,8 @@ class TxLane {
   // False: no room now, and nothing of `payload` was taken.
   // REQUIRES: header.prefix_bytes <= kMaxPrefix, payload.bytes <= max_payload() of the wire.
   virtual bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept = 0;
+  // Wakes the receiver, after kWakeWanted.
+  virtual void wake() noexcept {}
 
   const bool is_shm;  // lets wire/fast.hpp call shared memory without the virtual table
 };

@@ -16,3 +16,4 @@
 #include "mpi/api_op.hpp"
 #include "mpi/api_status.hpp"
 #include "p2p/api.hpp"
+#include "p2p/api_at_once.hpp"

@@ -47,12 +47,12 @@ HEDDLE_PUBLIC int PMPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Dataty
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    HEDDLE_TRY(not_null("displs", displs, comm_.peer_count()));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *recvtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::allgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_);
   });
 }
@@ -64,12 +64,12 @@ HEDDLE_PUBLIC int PMPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MP
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    HEDDLE_TRY(not_null("displs", displs, comm_.peer_count()));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *recvtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::allgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_);
   });
 }
@@ -142,16 +142,16 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoall_c) int MPI_Alltoall_c(const void*, MPI_
 HEDDLE_PUBLIC int PMPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Alltoallv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count()));
-    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count()));
+    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count()));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count(), *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *recvtype_));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_);
   });
 }
@@ -160,16 +160,16 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoallv) int MPI_Alltoallv(const void*, const 
 HEDDLE_PUBLIC int PMPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Alltoallv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count()));
-    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count()));
+    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count()));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count(), *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *recvtype_));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_);
   });
 }
@@ -178,12 +178,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoallv_c) int MPI_Alltoallv_c(const void*, co
 HEDDLE_PUBLIC int PMPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   return call<kRunning>("MPI_Alltoallw", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count()));
-    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count()));
-    if (sends) HEDDLE_TRY(check_types("sendtypes", sendtypes, mpi::IntArray(sendcounts), comm_.peer_count()));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count()));
-    HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count()));
+    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count));
+    if (sends) HEDDLE_TRY(check_types("sendtypes", sendtypes, mpi::IntArray(sendcounts), comm_.peer_count));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
+    HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count));
     HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
     return api::alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_);
   });
@@ -193,12 +193,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoallw) int MPI_Alltoallw(const void*, const 
 HEDDLE_PUBLIC int PMPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   return call<kRunning>("MPI_Alltoallw_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count()));
-    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count()));
-    if (sends) HEDDLE_TRY(check_types("sendtypes", sendtypes, mpi::IntArray(sendcounts), comm_.peer_count()));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count()));
-    HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count()));
+    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count));
+    if (sends) HEDDLE_TRY(check_types("sendtypes", sendtypes, mpi::IntArray(sendcounts), comm_.peer_count));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
+    HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count));
     HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
     return api::alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_);
   });
@@ -312,12 +312,12 @@ HEDDLE_PUBLIC int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype 
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count()));
+    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *recvtype_));
+    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_);
   });
 }
@@ -331,12 +331,12 @@ HEDDLE_PUBLIC int PMPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_D
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count()));
+    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *recvtype_));
+    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_);
   });
 }
@@ -380,13 +380,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_c) int MPI_Reduce_c(const void*, void*, M
 
 HEDDLE_PUBLIC int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Reduce_scatter", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
-    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *datatype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *datatype_));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     return api::reduce_scatter(sendbuf, recvbuf, mpi::IntArray(recvcounts), *datatype_, *op_, comm_);
   });
@@ -395,13 +395,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter) int MPI_Reduce_scatter(const voi
 
 HEDDLE_PUBLIC int PMPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Reduce_scatter_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
-    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *datatype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *datatype_));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     return api::reduce_scatter(sendbuf, recvbuf, mpi::IntArray(recvcounts), *datatype_, *op_, comm_);
   });
@@ -513,14 +513,14 @@ HEDDLE_PUBLIC int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], con
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
-    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count()));
-    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count()));
+    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
-    if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count(), *sendtype_));
+    if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_);
   });
@@ -532,14 +532,14 @@ HEDDLE_PUBLIC int PMPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcount
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
-    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count()));
-    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count()));
+    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
-    if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count(), *sendtype_));
+    if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_);
   });

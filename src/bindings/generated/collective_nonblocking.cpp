@@ -49,13 +49,13 @@ HEDDLE_PUBLIC int PMPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datat
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    HEDDLE_TRY(not_null("displs", displs, comm_.peer_count()));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *recvtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::iallgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, request);
   });
 }
@@ -67,13 +67,13 @@ HEDDLE_PUBLIC int PMPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, M
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    HEDDLE_TRY(not_null("displs", displs, comm_.peer_count()));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *recvtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::iallgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, request);
   });
 }
@@ -150,17 +150,17 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ialltoall_c) int MPI_Ialltoall_c(const void*, MP
 HEDDLE_PUBLIC int PMPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ialltoallv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count()));
-    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count()));
+    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count()));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count(), *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *recvtype_));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::ialltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, request);
   });
 }
@@ -169,17 +169,17 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ialltoallv) int MPI_Ialltoallv(const void*, cons
 HEDDLE_PUBLIC int PMPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ialltoallv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count()));
-    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count()));
+    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count()));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count(), *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *recvtype_));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::ialltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, request);
   });
 }
@@ -188,12 +188,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ialltoallv_c) int MPI_Ialltoallv_c(const void*, 
 HEDDLE_PUBLIC int PMPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ialltoallw", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count()));
-    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count()));
-    if (sends) HEDDLE_TRY(check_types("sendtypes", sendtypes, mpi::IntArray(sendcounts), comm_.peer_count()));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count()));
-    HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count()));
+    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count));
+    if (sends) HEDDLE_TRY(check_types("sendtypes", sendtypes, mpi::IntArray(sendcounts), comm_.peer_count));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
+    HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
     return api::ialltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, request);
@@ -204,12 +204,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ialltoallw) int MPI_Ialltoallw(const void*, cons
 HEDDLE_PUBLIC int PMPI_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ialltoallw_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count()));
-    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count()));
-    if (sends) HEDDLE_TRY(check_types("sendtypes", sendtypes, mpi::IntArray(sendcounts), comm_.peer_count()));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count()));
-    HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count()));
+    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count));
+    if (sends) HEDDLE_TRY(check_types("sendtypes", sendtypes, mpi::IntArray(sendcounts), comm_.peer_count));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
+    HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
     return api::ialltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, request);
@@ -331,13 +331,13 @@ HEDDLE_PUBLIC int PMPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count()));
+    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *recvtype_));
+    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::igatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, request);
   });
 }
@@ -351,13 +351,13 @@ HEDDLE_PUBLIC int PMPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
-    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count()));
+    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *recvtype_));
+    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::igatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, request);
   });
 }
@@ -403,14 +403,14 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_c) int MPI_Ireduce_c(const void*, void*,
 
 HEDDLE_PUBLIC int PMPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ireduce_scatter", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
-    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *datatype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *datatype_));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     return api::ireduce_scatter(sendbuf, recvbuf, mpi::IntArray(recvcounts), *datatype_, *op_, comm_, request);
   });
@@ -419,14 +419,14 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_scatter) int MPI_Ireduce_scatter(const v
 
 HEDDLE_PUBLIC int PMPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ireduce_scatter_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count()));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
-    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *datatype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count(), *datatype_));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     return api::ireduce_scatter(sendbuf, recvbuf, mpi::IntArray(recvcounts), *datatype_, *op_, comm_, request);
   });
@@ -544,15 +544,15 @@ HEDDLE_PUBLIC int PMPI_Iscatterv(const void* sendbuf, const int sendcounts[], co
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
-    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count()));
-    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count()));
+    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
-    if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count(), *sendtype_));
+    if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::iscatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, request);
   });
@@ -564,15 +564,15 @@ HEDDLE_PUBLIC int PMPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcoun
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
-    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count()));
-    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count()));
+    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
-    if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count(), *sendtype_));
+    if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::iscatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, request);
   });

@@ -136,7 +136,7 @@ HEDDLE_PUBLIC int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iprobe) int MPI_Iprobe(int, int, MPI_Comm, int*, MPI_Status*);
 
-HEDDLE_PUBLIC int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+[[gnu::noinline]] static int checked_MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Irecv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
@@ -148,9 +148,13 @@ HEDDLE_PUBLIC int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int so
     return api::irecv(buf, count, *datatype_, source, tag, comm_, request);
   });
 }
+
+HEDDLE_PUBLIC int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  return api::irecv_at_once(buf, count, datatype, source, tag, comm, request, [=]() noexcept { return checked_MPI_Irecv(buf, count, datatype, source, tag, comm, request); });
+}
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irecv) int MPI_Irecv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+[[gnu::noinline]] static int checked_MPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Irecv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
@@ -161,6 +165,10 @@ HEDDLE_PUBLIC int PMPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::irecv(buf, count, *datatype_, source, tag, comm_, request);
   });
+}
+
+HEDDLE_PUBLIC int PMPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  return api::irecv_at_once(buf, count, datatype, source, tag, comm, request, [=]() noexcept { return checked_MPI_Irecv_c(buf, count, datatype, source, tag, comm, request); });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irecv_c) int MPI_Irecv_c(void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
@@ -192,7 +200,7 @@ HEDDLE_PUBLIC int PMPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype d
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irsend_c) int MPI_Irsend_c(const void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+[[gnu::noinline]] static int checked_MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Isend", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
@@ -204,9 +212,13 @@ HEDDLE_PUBLIC int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, 
     return api::isend(buf, count, *datatype_, dest, tag, comm_, request);
   });
 }
+
+HEDDLE_PUBLIC int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  return api::isend_at_once(buf, count, datatype, dest, tag, comm, request, [=]() noexcept { return checked_MPI_Isend(buf, count, datatype, dest, tag, comm, request); });
+}
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Isend) int MPI_Isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+[[gnu::noinline]] static int checked_MPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Isend_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
@@ -217,6 +229,10 @@ HEDDLE_PUBLIC int PMPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype da
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::isend(buf, count, *datatype_, dest, tag, comm_, request);
   });
+}
+
+HEDDLE_PUBLIC int PMPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  return api::isend_at_once(buf, count, datatype, dest, tag, comm, request, [=]() noexcept { return checked_MPI_Isend_c(buf, count, datatype, dest, tag, comm, request); });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Isend_c) int MPI_Isend_c(const void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
@@ -469,7 +485,7 @@ HEDDLE_PUBLIC int PMPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Dataty
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Rsend_init_c) int MPI_Rsend_init_c(const void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+[[gnu::noinline]] static int checked_MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) noexcept {
   return call<kRunning>("MPI_Send", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
@@ -480,9 +496,13 @@ HEDDLE_PUBLIC int PMPI_Send(const void* buf, int count, MPI_Datatype datatype, i
     return api::send(buf, count, *datatype_, dest, tag, comm_);
   });
 }
+
+HEDDLE_PUBLIC int PMPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return api::send_at_once(buf, count, datatype, dest, tag, comm, [=]() noexcept { return checked_MPI_Send(buf, count, datatype, dest, tag, comm); });
+}
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Send) int MPI_Send(const void*, int, MPI_Datatype, int, int, MPI_Comm);
 
-HEDDLE_PUBLIC int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+[[gnu::noinline]] static int checked_MPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) noexcept {
   return call<kRunning>("MPI_Send_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
@@ -492,6 +512,10 @@ HEDDLE_PUBLIC int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype dat
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::send(buf, count, *datatype_, dest, tag, comm_);
   });
+}
+
+HEDDLE_PUBLIC int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return api::send_at_once(buf, count, datatype, dest, tag, comm, [=]() noexcept { return checked_MPI_Send_c(buf, count, datatype, dest, tag, comm); });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Send_c) int MPI_Send_c(const void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
 

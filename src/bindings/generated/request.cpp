@@ -282,18 +282,26 @@ HEDDLE_PUBLIC int PMPI_Testsome(int incount, MPI_Request array_of_requests[], in
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Testsome) int MPI_Testsome(int, MPI_Request [], int*, int [], MPI_Status []);
 
-HEDDLE_PUBLIC int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
+[[gnu::noinline]] static int checked_MPI_Wait(MPI_Request* request, MPI_Status* status) noexcept {
   return call<kRunning>("MPI_Wait", OnRequest{"request", request, kMayBeNull}, [&]() -> Status {
     return api::wait(request, status);
   });
 }
+
+HEDDLE_PUBLIC int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
+  return api::wait_at_once(request, status, checked_MPI_Wait);
+}
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Wait) int MPI_Wait(MPI_Request*, MPI_Status*);
 
-HEDDLE_PUBLIC int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
+[[gnu::noinline]] static int checked_MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) noexcept {
   return call<kRunning>("MPI_Waitall", OnRequests{"array_of_requests", count, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     return api::waitall(count, array_of_requests, array_of_statuses);
   });
+}
+
+HEDDLE_PUBLIC int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
+  return api::waitall_at_once(count, array_of_requests, array_of_statuses, [=]() noexcept { return checked_MPI_Waitall(count, array_of_requests, array_of_statuses); });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Waitall) int MPI_Waitall(int, MPI_Request [], MPI_Status []);
 
