@@ -4,7 +4,7 @@
 //          library it runs under; so each library meets the same placement, and none its own launcher's. With more
 //          ranks than cores in the list nobody is pinned.
 // Results: one line each, `result <metric> <size> <value> <unit>`, which bench/run collects. A program that measures several
-//          points which a library may never get to the end of says `begin <metric> <size>` before each, and `absent` when
+//          points which a library may never get to the end of says `begin <metric> <size> <unit>` before each, and `absent` when
 //          the library has no such thing.
 #ifndef HEDDLE_BENCH_H
 #define HEDDLE_BENCH_H
@@ -50,8 +50,8 @@ static inline void bench_result(const char* metric, size_t size, double value, c
   fflush(stdout);
 }
 
-static inline void bench_begin(const char* metric, size_t size) {
-  printf("begin %s %zu\n", metric, size);
+static inline void bench_begin(const char* metric, size_t size, const char* unit) {
+  printf("begin %s %zu %s\n", metric, size, unit);
   fflush(stdout);
 }
 

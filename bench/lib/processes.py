@@ -8,6 +8,7 @@ import selectors
 import signal
 import subprocess
 import tempfile
+import time
 
 GRACE = 5  # seconds a launcher has, to stop its ranks and tidy up
 MARK = "HEDDLE_BENCH_RUN"  # in the environment of every process of a command, so that its ranks are found again
@@ -83,11 +84,13 @@ class Run:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-        for pid in processes_of(self.mark):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        while left := processes_of(self.mark):
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            time.sleep(0.01)
         for name in self.files:
             pathlib.Path(name).unlink(missing_ok=True)
 

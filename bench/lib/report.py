@@ -24,7 +24,7 @@ def summarise(samples, machine, libraries, turns):
     rows = []
     for key, by_library in samples.values.items():
         suite, metric, size = key
-        rows.append({"suite": suite, "metric": metric, "size": size, "unit": samples.units.get(key, ""),
+        rows.append({"suite": suite, "metric": metric, "size": size, "unit": samples.units[key],
                      "libraries": {name: {"median": statistics.median(v), "spread": spread(v), "values": v}
                                    for name, v in by_library.items()},
                      "failures": samples.failures.get(key, {})})

@@ -36,8 +36,9 @@ class Samples:
             self.add(suite, metric, int(size), library, float(value), unit)
         return len(lines)
 
-    def add_failure(self, suite, metric, size, library, why):
+    def add_failure(self, suite, metric, size, library, why, unit):
         key = (suite, metric, size)
+        self.units[key] = unit
         self.values.setdefault(key, {})
         self.failures.setdefault(key, {})[library] = why
 
@@ -97,8 +98,8 @@ class Programs:
             begun = [line.split() for line in outcome.stdout.splitlines() if line.startswith("begin ")]
             if not begun:
                 sys.exit(f"bench/run: and before it had begun to measure\n{outcome.stdout}")
-            _, metric, size = begun[-1]
-            samples.add_failure(self.name, metric, int(size), library.name, outcome.failure)
+            _, metric, size, unit = begun[-1]
+            samples.add_failure(self.name, metric, int(size), library.name, outcome.failure, unit)
             self.given_up.add((library.name, program, todo[len(begun) - 1]))
             todo = todo[len(begun):]
 

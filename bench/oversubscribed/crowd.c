@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   for (int i = 1; i < argc; i++) {
-    if (rank == 0) bench_begin(argv[i], (size_t)size);
+    if (rank == 0) bench_begin(argv[i], (size_t)size, "us");
     for (int round = 0; round < kWarm; round++) one(argv[i], round, rank, size);
     double us = measure(argv[i], rank, size);
     if (rank == 0) bench_result(argv[i], (size_t)size, us, "us");

@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
       snprintf(metric, sizeof metric, "sizes-%s-%d", kind, threads * world.size / 2);
     else
       snprintf(metric, sizeof metric, "pairs-%s", kind);
-    if (world.rank == 0) bench_begin(metric, (size_t)size);
+    if (world.rank == 0) bench_begin(metric, (size_t)size, "M/s");
     double rate = measure(kind, threads, bytes);
     if (world.rank == 0) bench_result(metric, (size_t)size, rate, "M/s");
   }

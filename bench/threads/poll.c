@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
   for (int i = 3; i < argc; i++) {
     char metric[64];
     snprintf(metric, sizeof metric, "%s-%s", how, kind);
-    if (world.rank == 0) bench_begin(metric, (size_t)atoi(argv[i]));
+    if (world.rank == 0) bench_begin(metric, (size_t)atoi(argv[i]), "M/s");
     double rate = measure(kind, strcmp(how, "iprobe") == 0, atoi(argv[i]));
     if (world.rank == 0) bench_result(metric, (size_t)atoi(argv[i]), rate, "M/s");
   }

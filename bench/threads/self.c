@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; i++) {
     int threads = atoi(argv[i]);
     if (threads < 1 || threads > kMaxThreads) fail("self: 1 to %d threads, not %s", kMaxThreads, argv[i]);
-    bench_begin("self", (size_t)threads);
+    bench_begin("self", (size_t)threads, "M/s");
     double rate = measure(threads);
     bench_result("self", (size_t)threads, rate, "M/s");
     if (threads == 1) one = rate;

@@ -214,7 +214,7 @@ int main(int argc, char** argv) {
   for (int i = 3; i < argc; i++) {
     char metric[64];
     snprintf(metric, sizeof metric, "stencil-%s-%d", kind, world.everywhere ? world.size / 2 : threads);
-    if (world.rank == 0) bench_begin(metric, (size_t)atoi(argv[i]));
+    if (world.rank == 0) bench_begin(metric, (size_t)atoi(argv[i]), "us");
     double us = measure(kind, world.everywhere ? 1 : threads, atoi(argv[i]));
     if (world.rank == 0) bench_result(metric, (size_t)atoi(argv[i]), us, "us");
   }
