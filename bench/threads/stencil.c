@@ -55,7 +55,7 @@ static void check_halos(const struct Mesh* mesh, int y, double* const* in, int i
     for (int i = 0; i <= last; i += step) {
       double expected = value(from_x, from_y, kOpposite[d], iteration, i);
       if (in[d][i] != expected)
-        fail("stencil: iteration %d: halo %d has %.0f at %d, not %.0f", iteration, d, in[d][i], i, expected);
+        fail("stencil: iteration %d: halo %d has %.17g at %d, not %.17g", iteration, d, in[d][i], i, expected);
     }
   }
 }

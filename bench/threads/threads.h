@@ -29,7 +29,6 @@ extern "C"
 struct Way {
   MPI_Comm comm;
   int first;  // rank in `comm` of the other process, or of its first endpoint
-  int mine;   // rank in `comm` of thread 0 here
   int step;   // 1 where each thread has a rank, otherwise 0: thread t there has the rank first + step * t
   int tag;
 };
@@ -94,7 +93,6 @@ static inline void ways_make(const char* kind, int threads, struct Way* ways) {
     if (!endpoints && shared == MPI_COMM_NULL) MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]);
     ways[t].comm = shared == MPI_COMM_NULL ? comms[t] : shared;
     ways[t].first = endpoints ? other * threads : other;
-    ways[t].mine = endpoints ? world.rank * threads : world.rank;
     ways[t].step = endpoints;
     ways[t].tag = shared == MPI_COMM_NULL ? 0 : t;
   }
