@@ -3,7 +3,9 @@
 // Pinning: bench/run gives the cores in HEDDLE_BENCH_CPUS ("0,1"), and rank i takes the i-th before MPI_Init, whatever
 //          library it runs under; so each library meets the same placement, and none its own launcher's. With more
 //          ranks than cores in the list nobody is pinned.
-// Results: one line each, `result <metric> <size> <value> <unit>`, which bench/run collects.
+// Results: one line each, `result <metric> <size> <value> <unit>`, which bench/run collects. A program that measures several
+//          points which a library may never get to the end of says `begin <metric> <size> <unit>` before each, and `absent` when
+//          the library has no such thing.
 #ifndef HEDDLE_BENCH_H
 #define HEDDLE_BENCH_H
 
@@ -45,6 +47,11 @@ static inline void bench_pin(void) {
 
 static inline void bench_result(const char* metric, size_t size, double value, const char* unit) {
   printf("result %s %zu %.6g %s\n", metric, size, value, unit);
+  fflush(stdout);
+}
+
+static inline void bench_begin(const char* metric, size_t size, const char* unit) {
+  printf("begin %s %zu %s\n", metric, size, unit);
   fflush(stdout);
 }
 

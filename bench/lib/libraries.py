@@ -21,7 +21,7 @@ class Library:
 
     def compile(self, source, program):
         program.parent.mkdir(parents=True, exist_ok=True)
-        command = [self.prefix / "bin" / self.wrapper, "-O2", "-o", program, source]
+        command = [self.prefix / "bin" / self.wrapper, "-O2", "-pthread", "-o", program, source]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"bench/run: {self.title} could not build {source}:\n{done.stderr}")

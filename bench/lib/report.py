@@ -2,12 +2,14 @@
 
 import statistics
 
+import targets
+from labels import label
+
 # The limits are the machine's own: when they move by more than this between turns, it was doing something else too. So it
 # was when it was busy while the bench slept.
 NOISY = 0.15
 BUSY = 10  # percent
 RESTLESS = 0.5  # so was it when a tenth of the figures move by more than this
-BIGGER_IS_BETTER = {"M/s", "GB/s"}
 
 
 def spread(values):
@@ -20,17 +22,30 @@ def spread(values):
 
 def summarise(samples, machine, libraries, turns):
     rows = []
-    for (suite, metric, size), by_library in samples.values.items():
-        unit = samples.units[suite, metric, size]
-        row = {"suite": suite, "metric": metric, "size": size, "unit": unit,
-               "libraries": {name: {"median": statistics.median(v), "spread": spread(v), "values": v}
-                             for name, v in by_library.items()}}
-        peers = [entry["median"] for name, entry in row["libraries"].items() if name != "heddle"]
-        if "heddle" in row["libraries"] and peers:
-            best = max(peers) if unit in BIGGER_IS_BETTER else min(peers)
-            row["heddle / best peer"] = row["libraries"]["heddle"]["median"] / best
-        rows.append(row)
-    return {"machine": machine, "libraries": libraries, "turns": turns, "noisy": noisy(rows), "results": rows}
+    for key, by_library in samples.values.items():
+        suite, metric, size = key
+        rows.append({"suite": suite, "metric": metric, "size": size, "unit": samples.units[key],
+                     "libraries": {name: {"median": statistics.median(v), "spread": spread(v), "values": v}
+                                   for name, v in by_library.items()},
+                     "failures": samples.failures.get(key, {})})
+    why_noisy = noisy(rows)
+    limits = {row["metric"]: row["libraries"]["machine"]["median"] for row in rows if row["suite"] == "limits"}
+    for row in rows:
+        compare(row, limits, machine["cores"], bool(why_noisy))
+    return {"machine": machine, "libraries": libraries, "turns": turns, "noisy": why_noisy, "results": rows}
+
+
+def compare(row, limits, cores, is_noisy):
+    """With the best peer of those that always got to the end, and with the target."""
+    peers = [entry["median"] for name, entry in row["libraries"].items() if name not in {"heddle", *row["failures"]}]
+    best = None
+    if peers:
+        best = max(peers) if row["unit"] in targets.BIGGER_IS_BETTER else min(peers)
+    if best and "heddle" in row["libraries"] and "heddle" not in row["failures"]:
+        row["heddle / best peer"] = row["libraries"]["heddle"]["median"] / best
+    judged = targets.judge(row, best, limits, cores, is_noisy)
+    if judged:
+        row["target"] = judged
 
 
 def noisy(rows):
@@ -49,25 +64,38 @@ def noise(row):
     return [f"{label(row)} moved by {entry['spread']:.0%} between turns"] if entry["spread"] > NOISY else []
 
 
-def size_text(size):
-    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size >= unit and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size} B"
-
-
-def label(row):
-    size = f"{row['size']} rank{'s' if row['size'] > 1 else ''}" if row["suite"] == "startup" else size_text(row["size"])
-    return {"latency": f"one way, {size}", "rate": f"message rate, {size}, window 64", "start": f"mpiexec, {size}",
-            "rss": f"resident memory, {size}", "send single": f"Isend + Wait, {size}",
-            "send multiple": f"Isend + Wait, {size}, MULTIPLE", "receive single": f"Irecv + Wait, {size}",
-            "receive multiple": f"Irecv + Wait, {size}, MULTIPLE", "line": "cache line, one way", "copy": "copied in and out",
-            }.get(row["metric"], f"{row['metric']}, {size}")
-
-
 def value_text(value, unit):
     digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
-    return f"{value:.{digits}f} {unit.replace('us', 'µs')}"
+    return f"{value:.{digits}f} {unit.replace('us', 'µs').replace('x', '×')}"
+
+
+def cell_text(row, name, with_spread=False):
+    """A library's value in a row; why there is none; or that the library has no such thing."""
+    if name in row["failures"]:
+        return row["failures"][name]
+    entry = row["libraries"].get(name)
+    if entry is None:
+        return "–"
+    return value_text(entry["median"], row["unit"]) + (f" ±{entry['spread']:<4.0%}" if with_spread else "")
+
+
+def target_texts(row):
+    """The target and whether it is reached; two empty texts where there is none."""
+    target = row.get("target")
+    if not target:
+        return "", ""
+    bound = "≥" if row["unit"] in targets.BIGGER_IS_BETTER else "≤"
+    how_far = f" by {target['beyond']:.0%}" if "beyond" in target else ""
+    verdict = "reached" if target["reached"] else f"missed{how_far}"
+    if target["awaits"] and not target["reached"]:
+        verdict += f", awaits {target['awaits']}"
+    return f"{bound} {value_text(target['figure'], row['unit'])}", verdict
+
+
+def missed(results):
+    """The labels of the rows whose target could be reached and is not."""
+    return [label(row) for row in results["results"]
+            if row.get("target") and not row["target"]["reached"] and not row["target"]["awaits"]]
 
 
 def bandwidth_text(row):
@@ -89,22 +117,31 @@ def print_tables(results):
             print(f"limit: {label(row)} {value_text(entry['median'], row['unit'])} ±{entry['spread']:.0%}")
     names = [entry["name"] for entry in results["libraries"]]
     titles = [entry["title"] for entry in results["libraries"]]
-    print(f"\n{'':34}" + "".join(f"{title:>20}" for title in titles) + f"{'Heddle ÷ best peer':>22}")
+    ratio_title = "Heddle ÷ best peer" if len(names) > 1 and "heddle" in names else ""
+    print(f"\n{'':48}" + "".join(f"{title:>20}" for title in titles) + f"{ratio_title:>20}{'target':>14}")
+    suite = ""
     for row in results["results"]:
         if row["suite"] == "limits":
             continue
-        cells = ""
-        for name in names:
-            entry = row["libraries"].get(name)
-            text = f"{value_text(entry['median'], row['unit'])} ±{entry['spread']:<4.0%}" if entry else "–"
-            cells += f"{text:>20}"
+        if row["suite"] != suite:
+            suite = row["suite"]
+            print(suite)
+        cells = "".join(f"{cell_text(row, name, with_spread=True):>20}" for name in names)
         ratio = row.get("heddle / best peer")
-        print(f"{label(row):34}{cells}{f'{ratio:.2f}' if ratio else '':>22}  {bandwidth_text(row)}".rstrip())
-    print("\nOf times and sizes the smaller is better (below 1), of rates the greater.")
+        target, verdict = target_texts(row)
+        line = f"  {label(row):46}{cells}{ratio_text(ratio):>20}{target:>14}  {verdict:16}{bandwidth_text(row)}"
+        print(line.rstrip())
+    judged = [row for row in results["results"] if row.get("target")]
+    print(f"\n{sum(row['target']['reached'] for row in judged)} of {len(judged)} targets reached.")
+    print("Of times and sizes the smaller is better (below 1), of rates the greater.")
     if results["noisy"]:
         print(f"The machine is too noisy to compare: {'; '.join(results['noisy'])}.")
     elif not any(row["metric"] == "line" for row in results["results"]):
         print("One core only: ranks share it, and the figures say nothing about two ranks on two cores.")
+
+
+def ratio_text(ratio):
+    return f"{ratio:.2f}" if ratio else ""
 
 
 BEGIN, END = "<!-- figures: bench/run --readme -->", "<!-- end of figures -->"
@@ -117,14 +154,13 @@ def markdown(results):
     if results["noisy"]:
         lines[0] += " The machine was noisy: take them for an order of magnitude."
     lines += ["", "| | " + " | ".join(f"{e['title']} {e['version']}" for e in results["libraries"])
-              + " | Heddle ÷ best peer |", "|---" * (len(results["libraries"]) + 2) + "|"]
+              + " | Heddle ÷ best peer | target | |", "|---" * (len(results["libraries"]) + 4) + "|"]
     for row in results["results"]:
         if row["suite"] == "limits":
             continue
-        cells = [value_text(row["libraries"][e["name"]]["median"], row["unit"]) if e["name"] in row["libraries"] else "–"
-                 for e in results["libraries"]]
-        ratio = row.get("heddle / best peer")
-        lines.append(f"| {label(row)} | {' | '.join(cells)} | {f'{ratio:.2f}' if ratio else ''} |")
+        cells = [cell_text(row, entry["name"]) for entry in results["libraries"]]
+        texts = [label(row), *cells, ratio_text(row.get("heddle / best peer")), *target_texts(row)]
+        lines.append(f"| {' | '.join(texts)} |")
     return "\n".join(lines)
 
 

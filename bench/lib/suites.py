@@ -1,5 +1,6 @@
 """What is measured: each suite is a few programs, and how their results are read."""
 
+import dataclasses
 import os
 import pathlib
 import re
@@ -8,15 +9,20 @@ import subprocess
 import sys
 import time
 
+import processes
+
 BENCH = pathlib.Path(__file__).resolve().parent.parent
-TIMEOUT = 300  # seconds for one program
+TIMEOUT = 300  # seconds of silence that one program may have
+POINT_TIMEOUT = 20  # the same for a program of several points, each measured for less than a second
+KINDS = ("own", "one", "endpoints")  # how the threads of a process are told apart, see threads/threads.h
+DOUBLINGS = [1 << i for i in range(7)]
 
 
 class Samples:
-    """(suite, metric, size) → unit, and for each library the value of every turn."""
+    """(suite, metric, size) → unit, for each library the value of every turn, and why one got to no value."""
 
     def __init__(self):
-        self.units, self.values = {}, {}
+        self.units, self.values, self.failures = {}, {}, {}
 
     def add(self, suite, metric, size, library, value, unit):
         key = (suite, metric, size)
@@ -30,37 +36,74 @@ class Samples:
             self.add(suite, metric, int(size), library, float(value), unit)
         return len(lines)
 
+    def add_failure(self, suite, metric, size, library, why, unit):
+        key = (suite, metric, size)
+        self.units[key] = unit
+        self.values.setdefault(key, {})
+        self.failures.setdefault(key, {})[library] = why
+
+
+def environment(cpus):
+    return {**os.environ, "HEDDLE_BENCH_CPUS": ",".join(map(str, cpus))}
+
 
 def execute(command, cpus):
-    env = {**os.environ, "HEDDLE_BENCH_CPUS": ",".join(map(str, cpus))}
-    try:
-        done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
-    except subprocess.TimeoutExpired:
-        sys.exit(f"\nbench/run: not done after {TIMEOUT} s: {' '.join(map(str, command))}")
-    if done.returncode != 0:
-        sys.exit(f"\nbench/run: exit code {done.returncode}: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return done.stdout
+    outcome = processes.run(command, environment(cpus), TIMEOUT)
+    if outcome.failure:
+        sys.exit(f"\nbench/run: {outcome.failure}: {' '.join(map(str, command))}\n{outcome.stdout}{outcome.stderr}")
+    return outcome.stdout
 
 
 def program_path(work, library, source):
     return work / library.name / pathlib.Path(source).stem
 
 
+@dataclasses.dataclass(frozen=True)
+class Program:
+    source: str
+    ranks: int
+    args: tuple = ()
+    points: tuple = ()  # further arguments: what it measures one after another
+
+
 class Programs:
-    """A suite of programs that measure themselves."""
+    """A suite of programs that measure themselves; `programs` tells which, for that number of cores."""
 
     def __init__(self, name, what, programs):
         self.name, self.what, self.programs = name, what, programs
+        self.given_up = set()  # (library, program, point): what did not end once is not tried again
 
     def build(self, library, work):
-        for source, *_ in self.programs:
+        for source in dict.fromkeys(program.source for program in self.programs(1)):
             library.compile(BENCH / source, program_path(work, library, source))
 
     def run(self, library, work, cpus, samples):
-        for source, ranks, *args in self.programs:
-            command = library.launch(ranks, program_path(work, library, source), *args)
-            if samples.add_output(self.name, library.name, execute(command, cpus)) == 0:
-                sys.exit(f"\nbench/run: no result from {' '.join(map(str, command))}")
+        for program in self.programs(len(cpus)):
+            self.run_program(program, library, work, cpus, samples)
+
+    def run_program(self, program, library, work, cpus, samples):
+        """Where a library does not get to the end of a point, the program is started again with those after it."""
+        todo = [point for point in program.points if (library.name, program, point) not in self.given_up]
+        while todo or not program.points:
+            command = library.launch(program.ranks, program_path(work, library, program.source), *program.args, *todo)
+            outcome = processes.run(command, environment(cpus), POINT_TIMEOUT if program.points else TIMEOUT)
+            results = samples.add_output(self.name, library.name, outcome.stdout)
+            if not outcome.failure:
+                if "absent" in outcome.stdout.split():
+                    self.given_up.update((library.name, program, point) for point in todo)
+                elif results == 0:
+                    sys.exit(f"\nbench/run: no result from {' '.join(map(str, command))}")
+                return
+            print(f"\nbench/run: {outcome.failure}: {' '.join(map(str, command))}\n{outcome.stderr}", file=sys.stderr)
+            begun = [line.split() for line in outcome.stdout.splitlines() if line.startswith("begin ")]
+            if not begun and program.points and library.name != "heddle":
+                return  # its cells stay empty
+            if not begun:
+                sys.exit(f"bench/run: and before it had begun to measure\n{outcome.stdout}")
+            _, metric, size, unit = begun[-1]
+            samples.add_failure(self.name, metric, int(size), library.name, outcome.failure, unit)
+            self.given_up.add((library.name, program, todo[len(begun) - 1]))
+            todo = todo[len(begun):]
 
 
 class Startup:
@@ -137,9 +180,46 @@ class Limits:
             samples.add_output("limits", "machine", execute([self.program], cpus))
 
 
+def up_to(most):
+    """1, 2, 4, … and the number itself."""
+    return sorted({*(n for n in DOUBLINGS if n < most), most})
+
+
+def words(values):
+    return tuple(map(str, values))
+
+
+def p2p(_):
+    return [Program("p2p/pingpong.c", 2), Program("p2p/message_rate.c", 2)]
+
+
+def threads(cores):
+    """Threads up to the number of cores in each process, so up to twice as many as cores; 8 at least."""
+    cores = min(cores, DOUBLINGS[-1])
+    counts, edges = up_to(max(8, cores)), words((48, 384, 3072))
+    some = max(2, cores // 2)  # threads of each of two processes that fill the cores
+    sizes = words(4 ** i for i in range(9))
+    senders = words(up_to(max(4, some - 1)))
+    return [
+        Program("threads/self.c", 1, (), words(up_to(max(2, cores)))),
+        *(Program("threads/pairs.c", 2, (kind, "threads"), words(counts)) for kind in (*KINDS, "hints")),
+        *(Program("threads/pairs.c", 2 * n, ("everywhere", "threads"), ("1",)) for n in counts),
+        *(Program("threads/pairs.c", 2, (kind, "bytes", str(some)), sizes) for kind in KINDS),
+        Program("threads/pairs.c", 2 * some, ("everywhere", "bytes", "1"), sizes),
+        Program("threads/stencil.c", 2 * some, ("everywhere", "1"), edges),
+        *(Program("threads/stencil.c", 2, (kind, str(some)), edges) for kind in ("funneled", "own", "endpoints")),
+        *(Program("threads/poll.c", 2, (kind, how), senders) for how in ("iprobe", "irecv") for kind in KINDS),
+    ]
+
+
+def oversubscribed(cores):
+    return [Program("oversubscribed/crowd.c", max(16, 2 * cores), (), ("ring", "barrier", "allreduce"))]
+
+
 SUITES = {suite.name: suite for suite in (
-    Programs("p2p", "one-way latency 8 B to 4 MiB and message rate, two ranks",
-             [("p2p/pingpong.c", 2), ("p2p/message_rate.c", 2)]),
+    Programs("p2p", "one-way latency 8 B to 4 MiB and message rate, two ranks", p2p),
+    Programs("threads", "MPI_THREAD_MULTIPLE: message rates, sizes, halos of a stencil, polling receivers", threads),
+    Programs("oversubscribed", "16 ranks, or 2 for each core: ring of sendrecv, barrier, allreduce", oversubscribed),
     Startup(),
     Instructions(),
 )}

@@ -1,0 +1,62 @@
+"""What a row is called in a table, from its suite, metric and size."""
+
+RANKS, SIZE, COUNT = "ranks", "size", "count"  # what the size is
+
+KINDS = {"own": "own communicators", "one": "one communicator", "hints": "one communicator, hints",
+         "endpoints": "endpoints", "everywhere": "MPI everywhere", "funneled": "funneled"}
+
+# metric → what the size is, and the text
+METRICS = {
+    "latency": (SIZE, "one way, {}"),
+    "rate": (SIZE, "message rate, {}, window 64"),
+    "start": (RANKS, "mpiexec, {}"),
+    "rss": (RANKS, "resident memory, {}"),
+    "send single": (SIZE, "Isend + Wait, {}"),
+    "send multiple": (SIZE, "Isend + Wait, {}, MULTIPLE"),
+    "receive single": (SIZE, "Irecv + Wait, {}"),
+    "receive multiple": (SIZE, "Irecv + Wait, {}, MULTIPLE"),
+    "line": (SIZE, "cache line, one way"),
+    "copy": (SIZE, "copied in and out"),
+    "self": (COUNT, "to oneself, {} threads, 8 B"),
+    "self-speedup": (COUNT, "to oneself, {} threads ÷ 1 thread"),
+    "ring": (RANKS, "ring of sendrecv, 8 B, {}"),
+    "barrier": (RANKS, "barrier, {}"),
+    "allreduce": (RANKS, "allreduce, 8 B, {}"),
+}
+
+# The same for <metric>-<kind>, or <metric>-<kind>-<threads> where the size is something else
+WITH_KIND = {
+    "pairs": (COUNT, "2 × {} threads, 8 B"),
+    "sizes": (SIZE, "2 × T threads, {}"),
+    "stencil": (COUNT, "halos of {}, 2 × T threads"),
+    "iprobe": (COUNT, "{} senders, Iprobe"),
+    "irecv": (COUNT, "{} senders, Irecv + Test"),
+}
+
+
+def size_text(size):
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def filled(what, text, size):
+    if what == COUNT:
+        text = text.replace("{} threads", "{} thread").replace("{} senders", "{} sender") if size == 1 else text
+        return text.format(size)
+    return text.format(size_text(size) if what == SIZE else f"{size} rank{'s' if size > 1 else ''}")
+
+
+def label(row):
+    metric, size = row["metric"], row["size"]
+    if metric in METRICS:
+        return filled(*METRICS[metric], size)
+    base, _, rest = metric.partition("-")
+    kind, _, threads = rest.partition("-")
+    if base not in WITH_KIND:
+        return f"{metric}, {size_text(size)}"
+    text = filled(*WITH_KIND[base], size).replace("T threads", f"{threads} threads")
+    if kind == "everywhere":
+        text = text.replace("threads", "processes").replace("thread", "process")
+    return f"{text}, {KINDS.get(kind, kind)}"

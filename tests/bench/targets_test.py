@@ -1,0 +1,83 @@
+"""When a target counts as reached, and when it scales with the machine."""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/lib"))
+import targets  # noqa: E402
+
+REFERENCE = {"line": targets.LINE, "copy": targets.COPY}
+
+
+def judge(suite, metric, size, unit, heddle, best=None, limits=None, cores=2, noisy=False, failed=False):
+    row = {"suite": suite, "metric": metric, "size": size, "unit": unit,
+           "libraries": {} if heddle is None else {"heddle": {"median": heddle}},
+           "failures": {"heddle": "no end in 20 s"} if failed else {}}
+    return targets.judge(row, best, limits or REFERENCE, cores, noisy)
+
+
+class Judging(unittest.TestCase):
+    def test_a_time_within_the_margin_is_reached(self):
+        self.assertTrue(judge("p2p", "latency", 8, "us", 0.0875)["reached"])
+        missed = judge("p2p", "latency", 8, "us", 0.0935)
+        self.assertFalse(missed["reached"])
+        self.assertAlmostEqual(missed["beyond"], 0.1)
+
+    def test_a_rate_is_reached_from_above(self):
+        self.assertTrue(judge("p2p", "rate", 8, "M/s", 90.0)["reached"])
+        self.assertTrue(judge("p2p", "rate", 8, "M/s", 43.7)["reached"])
+        self.assertAlmostEqual(judge("p2p", "rate", 8, "M/s", 36.0)["beyond"], 0.2)
+
+    def test_the_best_peer_is_the_target_where_it_is_stricter(self):
+        self.assertEqual(judge("p2p", "latency", 8, "us", 0.08, best=0.07)["figure"], 0.07)
+        self.assertEqual(judge("p2p", "latency", 8, "us", 0.08, best=0.1)["figure"], 0.085)
+        self.assertEqual(judge("p2p", "latency", 64, "us", 0.08, best=0.1)["figure"], 0.1)
+        self.assertIsNone(judge("p2p", "latency", 64, "us", 0.08))
+
+    def test_without_a_figure_of_heddle_there_is_no_verdict(self):
+        self.assertIsNone(judge("p2p", "rate", 8, "M/s", None))
+        failed = judge("threads", "pairs-own", 2, "M/s", None, failed=True)
+        self.assertFalse(failed["reached"])
+        self.assertNotIn("beyond", failed)
+
+    def test_a_run_that_failed_once_has_not_reached_its_target(self):
+        self.assertFalse(judge("threads", "pairs-own", 2, "M/s", 100.0, failed=True)["reached"])
+
+    def test_some_hold_for_two_cores_only(self):
+        self.assertIsNotNone(judge("oversubscribed", "ring", 16, "us", 8.0, cores=2))
+        self.assertIsNone(judge("oversubscribed", "ring", 16, "us", 8.0, cores=4))
+
+
+class Scaling(unittest.TestCase):
+    def figure(self, metric, size, unit, line=targets.LINE, copy=targets.COPY, noisy=False):
+        return judge("p2p", metric, size, unit, 1.0, limits={"line": line, "copy": copy}, noisy=noisy)["figure"]
+
+    def test_small_messages_scale_with_the_line(self):
+        self.assertAlmostEqual(self.figure("latency", 8, "us", line=1.5 * targets.LINE, copy=1.0), 0.1275)
+        self.assertAlmostEqual(self.figure("rate", 8, "M/s", line=1.5 * targets.LINE), 30)
+
+    def test_large_messages_scale_with_the_copy(self):
+        self.assertAlmostEqual(self.figure("latency", 4096, "us", copy=targets.COPY / 1.5, line=1e9), 0.525)
+
+    def test_a_faster_machine_is_held_to_more(self):
+        self.assertAlmostEqual(self.figure("latency", 8, "us", line=targets.LINE / 4), 0.085 / 4)
+        self.assertAlmostEqual(self.figure("rate", 8, "M/s", line=targets.LINE / 4), 180)
+
+    def test_a_slow_machine_excuses_so_much_only(self):
+        self.assertAlmostEqual(self.figure("latency", 8, "us", line=100 * targets.LINE), 0.17)
+
+    def test_a_noisy_one_excuses_nothing(self):
+        self.assertAlmostEqual(self.figure("latency", 8, "us", line=100 * targets.LINE, noisy=True), 0.085)
+        self.assertAlmostEqual(self.figure("latency", 8, "us", line=targets.LINE / 2, noisy=True), 0.0425)
+
+    def test_what_crosses_no_line_does_not_scale(self):
+        limits = {"line": 3 * targets.LINE, "copy": 1.0}
+        self.assertEqual(judge("threads", "self", 1, "M/s", 20.0, limits=limits)["figure"], 20)
+
+    def test_one_core_has_no_limits(self):
+        self.assertEqual(judge("p2p", "rate", 8, "M/s", 1.0, limits={"busy": 3.0})["figure"], 45)
+
+
+if __name__ == "__main__":
+    unittest.main()
