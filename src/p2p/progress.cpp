@@ -47,6 +47,8 @@ void install(vci::Domain& domain) {
   for (std::uint32_t i = 0; i < domain.vci_count(); ++i) {
     portals::PortalTable& table = domain.vci(i).table();
     for (Portal portal : {kEager, kEagerSync, kRts}) table.set(portal, on_message);
+    static_assert(kEager == portals::kShortPortal);
+    table.set_short(on_eager);
     table.set(kCts, on_cts);
     table.set(kData, on_data);
     table.set(kAck, on_ack);

@@ -52,6 +52,7 @@ static_assert(sizeof(RtsPrefix) <= wire::kMaxPrefix && sizeof(CtsPrefix) <= wire
 
 // What happens at the receiver: first packets, and the answers of the table above. They run under the VCI's lock.
 void on_message(vci::Vci&, const wire::Packet&);
+void on_eager(vci::Vci&, wire::Header, const std::byte* payload, std::size_t payload_bytes);
 void on_cts(vci::Vci&, const wire::Packet&);
 void on_data(vci::Vci&, const wire::Packet&);
 void on_ack(vci::Vci&, const wire::Packet&);

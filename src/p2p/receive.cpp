@@ -56,6 +56,19 @@ void ReceiveRequest::start_from_nobody() noexcept {
   complete.store(1, std::memory_order_release);
 }
 
+inline void ReceiveRequest::take_whole(const match::Key& from, const std::byte* payload,
+                                       std::size_t payload_bytes) noexcept {
+  source = from.source;
+  tag = from.tag;
+  bytes = static_cast<MPI_Count>(payload_bytes);
+  if (cursor.contiguous()) [[likely]] {
+    copy_bytes(cursor.data(), payload, payload_bytes);
+  } else {
+    cursor.unpack(payload, payload_bytes);
+  }
+  finish(*this);
+}
+
 // (`this` may be gone after take_whole(), so the lock has a name that the analysis does not know.)
 void ReceiveRequest::take_unexpected(portals::UnexpectedHeader& message) noexcept NO_THREAD_SAFETY_ANALYSIS {
   if (message.portal == kEager && message.payload_bytes <= portals::UnexpectedHeader::kInlineBytes &&
@@ -86,14 +99,6 @@ void ReceiveRequest::take(const std::byte* payload, std::size_t payload_bytes) n
   arrived += payload_bytes;
   const std::size_t room = cursor.total() - cursor.position();
   cursor.unpack(payload, std::min(payload_bytes, room));
-}
-
-void ReceiveRequest::take_whole(const match::Key& from, const std::byte* payload, std::size_t payload_bytes) noexcept {
-  source = from.source;
-  tag = from.tag;
-  bytes = static_cast<MPI_Count>(payload_bytes);
-  cursor.unpack(payload, payload_bytes);
-  finish(*this);
 }
 
 void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const std::byte* prefix,
@@ -130,18 +135,31 @@ void ReceiveRequest::more(const std::byte* payload, std::size_t payload_bytes) n
 }
 
 // A message's first packet: eager, eager sync, or rts.
-[[gnu::flatten]] void on_message(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
+void on_message(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
   const match::Key key{packet.header.context, packet.header.source, packet.header.tag};
-  portals::MatchEntry* entry = vci.matching().arrive(key);
-  auto* receive = static_cast<ReceiveRequest*>(entry);
-  if (receive != nullptr) [[likely]] {
-    if (packet.header.portal == kEager && packet.payload_bytes <= receive->cursor.total()) [[likely]] {
-      return receive->take_whole(key, packet.payload, packet.payload_bytes);
-    }
+  auto* receive = static_cast<ReceiveRequest*>(vci.matching().arrive(key));
+  if (receive != nullptr) {
     receive->begin(packet.header.portal, key, packet.prefix, packet.payload, packet.payload_bytes);
   } else if (vci.matching().keep(key, packet) == nullptr) {
     vci.domain().fatal("no memory to keep an unexpected message; receive messages sooner, or give the job more memory");
   }
+}
+
+// An eager message that the oldest receive does not admit, or that is too long for it.
+[[gnu::noinline]] static void on_odd_eager(vci::Vci& vci, ReceiveRequest* receive, wire::Header header,
+                                           const std::byte* payload, std::size_t payload_bytes) {
+  if (receive == nullptr) return on_message(vci, {header, payload, payload, payload_bytes});
+  receive->begin(kEager, {header.context, header.source, header.tag}, payload, payload, payload_bytes);
+}
+
+// An eager message that has come in one slot.
+void on_eager(vci::Vci& vci, wire::Header header, const std::byte* payload,
+              std::size_t payload_bytes) NO_THREAD_SAFETY_ANALYSIS {
+  const match::Key key{header.context, header.source, header.tag};
+  auto* receive = static_cast<ReceiveRequest*>(vci.matching().arrive_at_front(key));
+  if (receive == nullptr || payload_bytes > receive->cursor.total()) [[unlikely]]
+    return on_odd_eager(vci, receive, header, payload, payload_bytes);
+  receive->take_whole(key, payload, payload_bytes);
 }
 
 void on_data(vci::Vci&, const wire::Packet& packet) {

@@ -95,38 +95,28 @@ class ShmWire final : public Wire {
   bool reaches(ProcessId peer) const noexcept override { return region_of(peer) >= 0; }
   Status connect(ProcessId peer, std::uint32_t vci, TxLane** lane) override;
   unsigned poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept override {
-    return poll_with(vci, limit, [&sink](const Packet& packet) { sink.deliver(packet); });
+    return poll_with(vci, limit, [&sink](const auto&... packet) noexcept { sink(packet...); });
   }
 
   // poll() for callers that want their handler inlined.
   template <class Deliver>
-  unsigned poll_with(std::uint32_t vci, unsigned limit, Deliver&& deliver) noexcept {
+  [[gnu::always_inline]] unsigned poll_with(std::uint32_t vci, unsigned limit, Deliver&& deliver) noexcept {
     Receiver& receiver = receivers_[vci];
     if (region_->new_rings[vci].head.load(std::memory_order_relaxed) != 0) [[unlikely]]
       adopt_new_rings(vci);
     unsigned count = 0;
     for (RxRing& rx : receiver.rings) {
-      RingConsumer<>& ring = rx.ring;
-      unsigned n = 0;
-      for (; n < limit; ++n) {
-        const bool got = ring.pop([&](const PlainSlot::First& first, const std::byte* bytes) noexcept {
-          Packet packet{first.header, bytes, bytes + first.header.prefix_bytes,
-                        static_cast<std::size_t>(first.bytes - first.header.prefix_bytes)};
-          if (first.kind == SlotKind::kInline) [[likely]] {
-            deliver(packet);
-          } else {
-            CellRef ref;
-            std::memcpy(&ref, packet.payload, sizeof ref);
-            packet.payload = segment_->at<const std::byte>(ref.offset);
-            packet.payload_bytes = ref.bytes;
-            deliver(packet);
-            ring.give_cell_back();
-          }
-        });
-        if (!got) break;
+      unsigned left = limit;
+      for (PlainSlot* slot; left != 0 && (slot = rx.ring.front()) != nullptr; --left) {
+        if (slot->first.is_short()) [[likely]] {
+          deliver(slot->first.header, slot->first.data, slot->first.bytes);
+          rx.ring.pop_front(1);
+        } else {
+          deliver_other(rx.ring, *slot, deliver);
+        }
       }
-      if (n == 0) continue;
-      count += n;
+      if (left == limit) continue;
+      count += limit - left;
       if (rx.block->wants_room.load(std::memory_order_relaxed) != 0) [[unlikely]]
         announce_room(rx);
     }
@@ -144,6 +134,32 @@ class ShmWire final : public Wire {
   struct alignas(kCacheLine) Receiver {
     std::vector<RxRing> rings;
   };
+
+  // The next packet, of whatever kind.
+  template <class Deliver>
+  [[gnu::noinline]] void deliver_other(RingConsumer<>& ring, PlainSlot& slot, Deliver deliver) noexcept {
+    const PlainSlot::First& first = slot.first;
+    const std::byte* bytes = first.data;
+    std::byte whole[kMaxInline];
+    const std::uint32_t slots = first.slots;
+    if (slots != 1) {
+      ring.gather(slot, whole);
+      bytes = whole;
+    }
+    const std::uint8_t prefix = first.header.prefix_bytes;
+    Packet packet{first.header, bytes, bytes + prefix, static_cast<std::size_t>(first.bytes - prefix)};
+    if (first.kind == SlotKind::kInline) {
+      deliver(packet);
+    } else {
+      CellRef ref;
+      std::memcpy(&ref, packet.payload, sizeof ref);
+      packet.payload = segment_->at<const std::byte>(ref.offset);
+      packet.payload_bytes = ref.bytes;
+      deliver(packet);
+      ring.give_cell_back();
+    }
+    ring.pop_front(slots);
+  }
 
   int region_of(ProcessId peer) const noexcept;
   [[gnu::noinline]] void adopt_new_rings(std::uint32_t vci) noexcept;

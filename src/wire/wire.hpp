@@ -43,6 +43,11 @@ class Sink {
  public:
   virtual void deliver(const Packet& packet) noexcept = 0;
 
+  void operator()(const Packet& packet) noexcept { deliver(packet); }
+  void operator()(const Header& header, const std::byte* payload, std::size_t bytes) noexcept {
+    deliver({header, payload, payload, bytes});
+  }
+
  protected:
   ~Sink() = default;
 };
