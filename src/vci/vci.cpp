@@ -43,11 +43,14 @@ Status Vci::lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** out) 
   return Status::ok();
 }
 
-unsigned Vci::push_lanes() noexcept {
-  if (!lanes_lock_.try_lock()) return 0;
+unsigned Vci::push_lanes(bool* contended) noexcept {
+  if (!lanes_lock_.try_lock()) {
+    *contended = true;
+    return 0;
+  }
   unsigned moved = 0;
   for (Lane& lane : lanes_) {
-    if (lane.busy()) moved += lane.progress();
+    if (lane.busy()) moved += lane.progress(contended);
   }
   lanes_lock_.unlock();
   return moved;
@@ -68,7 +71,7 @@ unsigned Vci::progress() noexcept {
 }
 
 unsigned Vci::progress_before_sleep(bool* contended) noexcept {
-  unsigned moved = has_busy_lanes() ? push_lanes() : 0;
+  unsigned moved = has_busy_lanes() ? push_lanes(contended) : 0;
   if (!lock_.try_lock()) {
     *contended = true;
     return moved;

@@ -54,7 +54,7 @@ class alignas(2 * kCacheLine) Vci {
 
  private:
   unsigned poll() noexcept REQUIRES(lock_);
-  unsigned push_lanes() noexcept;
+  unsigned push_lanes(bool* contended) noexcept;
 
   static constexpr unsigned kPollLimit = 32;  // packets of one ring before the next gets its turn
 
