@@ -14,7 +14,15 @@
 
 #include "check.h"
 
-enum { kMessages = 30, kMaxThreads = 8, kMaxRanks = 64, kMaxBytes = 300 * 1024, kTags = 4, kNobodysTag = 4000, kStalled = 20 };
+enum {
+  kMessages = 30,
+  kMaxThreads = 8,
+  kMaxRanks = 64,
+  kMaxBytes = 300 * 1024,
+  kTags = 4,
+  kNobodysTag = 4000,
+  kStalled = 20
+};
 // Receives on a communicator of a receiver: by source and tag, by source, by tag, or any message.
 enum Class { kExact, kBySource, kByTag, kAny, kClasses };
 enum Mode { kSend, kIsend, kSsend, kIssend, kBsend, kIbsend, kPersistent, kFreed, kModes };
@@ -50,13 +58,15 @@ static unsigned draw(Random* r, unsigned below) {
   return (unsigned)((z ^ (z >> 31)) >> 32) % below;
 }
 static Random random_of(int round, int rank, int thread, int purpose) {
-  Random r = ((Random)seed_of_run << 32) ^ ((Random)round << 16) ^ ((Random)rank << 10) ^ ((Random)thread << 4) ^ (Random)purpose;
+  Random r = ((Random)seed_of_run << 32) ^ ((Random)round << 16) ^ ((Random)rank << 10) ^ ((Random)thread << 4) ^
+             (Random)purpose;
   draw(&r, 1);
   return r;
 }
 
 static int draw_size(Random* r) {
-  static const int kBorders[] = {0, 1, 8, 39, 40, 41, 151, 152, 153, 16383, 16384, 16385, 65536, kMaxBytes - 1, kMaxBytes};
+  static const int kBorders[] = {0,        1, 8, 39, 40, 41, 151, 152, 153, 16383, 16384, 16385, 65536, kMaxBytes - 1,
+                                 kMaxBytes};
   unsigned kind = draw(r, 20);
   if (kind < 10) return kBorders[draw(r, sizeof kBorders / sizeof *kBorders)];
   return (int)draw(r, kind < 16 ? 200 : kind < 19 ? 20000 : kMaxBytes + 1);
@@ -74,7 +84,8 @@ static void plan(int round, int from, int thread, Message* out) {
     m->tag = thread * kTags + (int)draw(&r, kTags);
     m->bytes = draw_size(&r);
     m->mode = (int)draw(&r, kModes);
-    if ((m->mode == kBsend || m->mode == kIbsend) && m->bytes > 20000) m->mode = kIsend;  // the attached buffer is small
+    if ((m->mode == kBsend || m->mode == kIbsend) && m->bytes > 20000)
+      m->mode = kIsend;  // the attached buffer is small
     m->seed = draw(&r, 1u << 30);
   }
 }
@@ -108,12 +119,24 @@ static void send_all(Worker* w, int round) {
     *request = MPI_REQUEST_NULL;
     stands(w, kNames[m->mode], i, kMessages, m->to, m->tag, m->bytes);
     switch (m->mode) {
-      case kSend: MPI_Send(b, m->bytes, MPI_BYTE, m->to, m->tag, comm); break;
-      case kSsend: MPI_Ssend(b, m->bytes, MPI_BYTE, m->to, m->tag, comm); break;
-      case kBsend: MPI_Bsend(b, m->bytes, MPI_BYTE, m->to, m->tag, comm); break;
-      case kIsend: MPI_Isend(b, m->bytes, MPI_BYTE, m->to, m->tag, comm, request); break;
-      case kIssend: MPI_Issend(b, m->bytes, MPI_BYTE, m->to, m->tag, comm, request); break;
-      case kIbsend: MPI_Ibsend(b, m->bytes, MPI_BYTE, m->to, m->tag, comm, request); break;
+      case kSend:
+        MPI_Send(b, m->bytes, MPI_BYTE, m->to, m->tag, comm);
+        break;
+      case kSsend:
+        MPI_Ssend(b, m->bytes, MPI_BYTE, m->to, m->tag, comm);
+        break;
+      case kBsend:
+        MPI_Bsend(b, m->bytes, MPI_BYTE, m->to, m->tag, comm);
+        break;
+      case kIsend:
+        MPI_Isend(b, m->bytes, MPI_BYTE, m->to, m->tag, comm, request);
+        break;
+      case kIssend:
+        MPI_Issend(b, m->bytes, MPI_BYTE, m->to, m->tag, comm, request);
+        break;
+      case kIbsend:
+        MPI_Ibsend(b, m->bytes, MPI_BYTE, m->to, m->tag, comm, request);
+        break;
       case kPersistent:
         MPI_Send_init(b, m->bytes, MPI_BYTE, m->to, m->tag, comm, request);
         MPI_Start(request);
@@ -166,7 +189,8 @@ static void collect(int round, int thread, Inbox* in) {
 static int find(const Inbox* in, int class, int source, int tag) {
   for (int i = 0; i < in->count; i++) {
     const Message* m = &in->expected[i];
-    if (!in->claimed[i] && m->class == class && (source < 0 || m->from == source) && (tag < 0 || m->tag == tag)) return i;
+    if (!in->claimed[i] && m->class == class && (source < 0 || m->from == source) && (tag < 0 || m->tag == tag))
+      return i;
   }
   return -1;
 }
@@ -228,8 +252,8 @@ static void take_any(Worker* w, Inbox* in, Random* r) {
   int left = 0, flag = 0;
   for (int i = 0; i < in->count; i++) left += in->expected[i].class == kAny;
   while (left > 0) {
-    static const char* const kNames[] = {"MPI_Recv", "MPI_Irecv", "MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe",
-                                         "MPI_Cancel of a receive"};
+    static const char* const kNames[] = {
+        "MPI_Recv", "MPI_Irecv", "MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe", "MPI_Cancel of a receive"};
     struct Receive* receive = new_receive(in, kAny);
     unsigned char* b = receive->buffer;
     MPI_Status* s = &receive->status;
@@ -238,8 +262,12 @@ static void take_any(Worker* w, Inbox* in, Random* r) {
     stands(w, kNames[way], in->posted, in->count, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     --left;
     switch (way) {
-      case 0: MPI_Recv(b, kMaxBytes, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, s); break;
-      case 1: MPI_Irecv(b, kMaxBytes, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &receive->request); break;
+      case 0:
+        MPI_Recv(b, kMaxBytes, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, s);
+        break;
+      case 1:
+        MPI_Irecv(b, kMaxBytes, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &receive->request);
+        break;
       case 2:
         MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, s);
         MPI_Recv(b, kMaxBytes, MPI_BYTE, s->MPI_SOURCE, s->MPI_TAG, comm, s);
@@ -387,7 +415,8 @@ int main(int argc, char** argv) {
   CHECK_EQ(provided, MPI_THREAD_MULTIPLE);
   CHECK(threads_each >= 1 && threads_each <= kMaxThreads, "1 to %d threads", kMaxThreads);
   MPI_Bcast(&seed_of_run, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
-  if (world_rank == 0) printf("soak: seed %u, %d ranks, %d senders and receivers each\n", seed_of_run, world_size, threads_each);
+  if (world_rank == 0)
+    printf("soak: seed %u, %d ranks, %d senders and receivers each\n", seed_of_run, world_size, threads_each);
   fflush(stdout);
 
   for (int t = 0; t < threads_each; t++)
