@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <vector>
 
 #include "base/model/broken.hpp"
+#include "wire/ring_block.hpp"
 
 namespace heddle::wire {
 namespace {
@@ -75,6 +77,57 @@ TEST(NewRingsModel, TakingInTwoStepsLosesARing) {
   expect_found(adoption<Weakened<kReceiver, Weak::kHalves>>(), model::kLost);
 }
 TEST(NewRingsModel, PushingInTwoStepsLosesARing) { expect_found(adoption<Weakened<kSender, Weak::kHalves>>()); }
+
+enum class Seed { kNone, kListsItAfterwards, kLooksOnlyIntoKnownRings };
+
+// The first packet of a new ring, for an owner that may be asleep: made and listed, filled, and the bell rung.
+template <class Atomics, Seed kSeed>
+model::Result first_packet() {
+  struct State {
+    BasicRingBlock<Atomics> blocks[2];
+    NewRings<Atomics> list;
+    BasicDoorbell<Atomics> bell;
+    std::vector<RingConsumer<Atomics>> known;
+    int got = 0;
+
+    void list_it(std::size_t i) { list.push(i + 1, blocks[i].next); }
+    bool poll(bool adopt) {
+      if (adopt && !list.empty()) {
+        list.take_all([&](std::uint64_t offset) -> const std::uint64_t& {
+          known.emplace_back(blocks[offset - 1].ring);
+          return blocks[offset - 1].next;
+        });
+      }
+      const int before = got;
+      for (auto& ring : known) got += ring.pop([](const auto&, const std::byte*) {});
+      return got != before;
+    }
+  };
+  return model::explore([](model::Program& program) {
+    const auto s = std::make_shared<State>();
+    for (std::size_t i = 0; i < 2; ++i) {
+      program.thread([s, i] {
+        if (kSeed != Seed::kListsItAfterwards) s->list_it(i);
+        RingProducer<Atomics> producer(s->blocks[i].ring);
+        producer.push_short({}, &i, sizeof i);
+        s->bell.ring();
+        if (kSeed == Seed::kListsItAfterwards) s->list_it(i);
+      });
+    }
+    program.thread([s] {
+      while (s->got < 2) {
+        if (!s->poll(true)) s->bell.sleep(1, [&s = *s] { return s.poll(kSeed != Seed::kLooksOnlyIntoKnownRings); });
+      }
+    });
+  });
+}
+
+TEST(NewRingsModel, TheFirstPacketWakesItsReceiver) { expect_right(first_packet<model::Untimed, Seed::kNone>()); }
+TEST(NewRingsModel, TheHandOverMustNotBeLost) {
+  expect_found(first_packet<model::Untimed, Seed::kListsItAfterwards>(), model::kLost);
+  expect_found(first_packet<model::Untimed, Seed::kLooksOnlyIntoKnownRings>(), model::kLost);
+  expect_found(first_packet<model::WithoutHeavyFence, Seed::kNone>(), model::kLost);
+}
 
 }  // namespace
 }  // namespace heddle::wire
