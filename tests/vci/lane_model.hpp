@@ -14,8 +14,8 @@
 
 namespace heddle::vci {
 
-// The policies of the model, with a ring of eight slots.
-template <class Base>
+// The policies of the model, with a ring of few slots.
+template <class Base, std::uint32_t kSlots>
 struct Small : Base {};
 
 enum class Seed {
@@ -183,6 +183,5 @@ struct Pair {
 
 }  // namespace heddle::vci
 
-// Eight slots: a quarter is two, so that credit is held back too.
-template <class Base>
-inline constexpr std::uint32_t heddle::wire::kRingSlots<heddle::vci::Small<Base>> = 8;
+template <class Base, std::uint32_t kSlots>
+inline constexpr std::uint32_t heddle::wire::kRingSlots<heddle::vci::Small<Base, kSlots>> = kSlots;
