@@ -51,6 +51,7 @@ class Soak {
       threads.emplace_back([this, &process, t] { receive_all(*process.world(), t); });
     }
     for (std::thread& thread : threads) thread.join();
+    leave(process);
   }
 
  private:
@@ -59,6 +60,20 @@ class Soak {
     const unsigned kind = random() % 10;
     if (kind < 5) return kBorders[random() % std::size(kBorders)];
     return sizeof(Name) + random() % (kind < 9 ? 200 : kMost - sizeof(Name));
+  }
+
+  // As MPI_Finalize: what was let go, and answers that wait for room, need this process's progress. The last message to a
+  // peer is sent behind those.
+  static void leave(Process& process) {
+    Comm& world = *process.world();
+    vci::Domain& domain = process.domain();
+    domain.wait(*world.vci, [&domain] { return !domain.has_abandoned(); });
+    for (int peer = 0; peer < world.size; ++peer) {
+      ASSERT_TRUE(send(world, nullptr, 0, byte_type(), peer, kThreads, Mode::kStandard, Channel::kUser));
+    }
+    for (int peer = 0; peer < world.size; ++peer) {
+      ASSERT_TRUE(recv(world, nullptr, 0, byte_type(), peer, kThreads, Channel::kUser, nullptr));
+    }
   }
 
   // `messages_` to each receiver, with its number as their tag.
