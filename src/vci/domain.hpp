@@ -66,7 +66,11 @@ class Domain {
 
   [[noreturn]] void fatal(const char* sentence) const noexcept;
 
-  void add_task(Task& task) noexcept { tasks_.add(task); }
+  // Wakes whoever sleeps: the caller may leave, and the task may be able to go on since it was last stepped.
+  void add_task(Task& task) noexcept {
+    tasks_.add(task);
+    if (options_.threaded) bell().ring();
+  }
 
   // Requests that their owner let go before they were complete: how many there are. MPI_Finalize waits for them.
   void count_abandoned(int change) noexcept { abandoned_.fetch_add(change, std::memory_order_relaxed); }

@@ -62,21 +62,23 @@ class Lane {
     return wire::try_send(tx_, header, prefix, payload);
   }
 
-  // Tries to push the operation, in order after everything queued; what does not go now goes with progress.
+  // Tries to push the operation, in order after everything queued; what does not go now goes with progress: whoever
+  // sleeps is woken for it, as the caller may leave and the receiver may have made room before it was asked to ring.
   void queue(SendOp& op) noexcept;
   // The same for data that may pass what is queued.
   void stream(SendOp& op) noexcept;
   // Takes an operation off the queue that has not begun. False when it is not there.
   bool cancel(SendOp& op) noexcept;
-  // Pushes what it can; returns how many operations moved. Does nothing when another thread is at it.
-  unsigned progress() noexcept;
+  // Pushes what it can; returns how many operations moved. Sets `*contended` instead when another thread is at it: that
+  // one may have looked for room before there was some, so the caller must not sleep.
+  unsigned progress(bool* contended) noexcept;
 
   bool busy() const noexcept { return busy_.load(std::memory_order_relaxed); }
 
  private:
   [[gnu::noinline, gnu::cold]] void unlock_unsent() noexcept RELEASE(lock_) { lock_.unlock(); }
   unsigned push_all() noexcept REQUIRES(lock_);
-  void set_busy() noexcept REQUIRES(lock_);
+  bool set_busy() noexcept REQUIRES(lock_);  // true: since now there is something that waits
 
   Lock lock_;
   Vci& owner_;

@@ -46,11 +46,14 @@ Status Vci::lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** out) 
   return Status::ok();
 }
 
-unsigned Vci::push_lanes() noexcept {
-  if (!lanes_lock_.try_lock()) return 0;
+unsigned Vci::push_lanes(bool* contended) noexcept {
+  if (!lanes_lock_.try_lock()) {
+    *contended = true;
+    return 0;
+  }
   unsigned moved = 0;
   for (Lane& lane : lanes_) {
-    if (lane.busy()) moved += lane.progress();
+    if (lane.busy()) moved += lane.progress(contended);
   }
   lanes_lock_.unlock();
   return moved;

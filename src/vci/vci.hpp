@@ -58,7 +58,7 @@ class alignas(2 * kCacheLine) Vci {
   }
   // The same for a caller that is about to sleep: `*contended` is set when another thread kept it from looking.
   unsigned progress_before_sleep(bool* contended) noexcept {
-    unsigned moved = has_busy_lanes() ? push_lanes() : 0;
+    unsigned moved = has_busy_lanes() ? push_lanes(contended) : 0;
     if (!lock_.try_lock()) {
       *contended = true;
       return moved;
@@ -80,7 +80,7 @@ class alignas(2 * kCacheLine) Vci {
 
  private:
   unsigned poll() noexcept REQUIRES(lock_);
-  unsigned push_lanes() noexcept;
+  unsigned push_lanes(bool* contended) noexcept;
 
   static constexpr unsigned kPollLimit = 32;  // packets of one ring before the next gets its turn
 

@@ -22,6 +22,7 @@
 
 #include "base/doorbell.hpp"
 #include "base/status.hpp"
+#include "wire/new_rings.hpp"
 
 namespace heddle::wire {
 
@@ -29,10 +30,7 @@ inline constexpr std::uint32_t kMaxVcis = 16;
 
 struct RegionHeader {
   Doorbell bell;
-  // Rings that senders have made for each VCI and its owner has not yet seen: a stack linked through RingBlock::next.
-  struct alignas(kCacheLine) NewRings {
-    std::atomic<std::uint64_t> head{0};  // offset in the segment, 0: none
-  } new_rings[kMaxVcis];
+  NewRings<> new_rings[kMaxVcis];                            // for each VCI
   alignas(kCacheLine) std::atomic<std::uint64_t> carved{0};  // bytes of the region, this header included
   // Its owner has finalized and polls no more: what is sent to it is dropped once its rings are full, so nobody waits
   // for room.

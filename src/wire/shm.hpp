@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/lock.hpp"
-#include "wire/ring.hpp"
+#include "wire/ring_block.hpp"
 #include "wire/segment.hpp"
 #include "wire/wire.hpp"
 
@@ -25,14 +25,6 @@ namespace heddle::wire {
 
 inline constexpr std::size_t kCellBytes = 16 << 10;
 inline constexpr std::uint32_t kCellsPerLane = 8;
-
-// A ring as it lies in the segment. The last line is the sender's.
-struct RingBlock {
-  RingMemory<> ring;
-  alignas(kCacheLine) std::uint64_t next = 0;  // in the list of new rings
-  std::uint32_t sender = 0;                    // whose bell to ring when there is room again
-  std::atomic<std::uint32_t> wants_room{0};    // the sender found no room and may sleep
-};
 
 // In a slot of kind kCell: where the payload lies.
 struct CellRef {
@@ -70,7 +62,7 @@ class ShmLane final : public TxLane {
   friend class ShmWire;
   // There is no room. True: there never will be, so the packet counts as sent.
   [[gnu::noinline, gnu::cold]] bool drop() noexcept {
-    block_->wants_room.store(1, std::memory_order_relaxed);
+    block_->ask_for_room();
     return receiver_->departed.load(std::memory_order_relaxed) != 0;
   }
   bool send_cell(const Header& header, const void* prefix, Payload& payload) noexcept;
@@ -102,7 +94,7 @@ class ShmWire final : public Wire {
   template <class Deliver>
   [[gnu::always_inline]] unsigned poll_with(std::uint32_t vci, unsigned limit, Deliver&& deliver) noexcept {
     Receiver& receiver = receivers_[vci];
-    if (region_->new_rings[vci].head.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (!region_->new_rings[vci].empty()) [[unlikely]]
       adopt_new_rings(vci);
     unsigned count = 0;
     for (RxRing& rx : receiver.rings) {
@@ -117,7 +109,7 @@ class ShmWire final : public Wire {
       }
       if (left == limit) continue;
       count += limit - left;
-      if (rx.block->wants_room.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      if (rx.block->room_is_wanted()) [[unlikely]]
         announce_room(rx);
     }
     return count;
