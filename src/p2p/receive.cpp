@@ -2,6 +2,7 @@
 
 #include "p2p/completion.hpp"
 #include "p2p/protocol.hpp"
+#include "p2p/rendezvous.hpp"
 #include "p2p/request.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
@@ -87,10 +88,11 @@ void ReceiveRequest::begin_with(portals::UnexpectedHeader& message) noexcept {
   owner.matching().give_back(&message);
 }
 
-void ReceiveRequest::take(const std::byte* payload, std::size_t payload_bytes) noexcept {
+void ReceiveRequest::take(std::uint64_t at, const std::byte* payload, std::size_t payload_bytes) noexcept {
   arrived += payload_bytes;
-  const std::size_t room = cursor.total() - cursor.position();
-  cursor.unpack(payload, std::min(payload_bytes, room));
+  if (at > cursor.total()) return;  // a truncated message
+  cursor.seek(at);
+  cursor.unpack(payload, payload_bytes);
 }
 
 void ReceiveRequest::take_whole(const match::Key& from, const std::byte* payload, std::size_t payload_bytes) noexcept {
@@ -114,24 +116,14 @@ void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const st
   bytes = static_cast<MPI_Count>(std::min<std::uint64_t>(expected, cursor.total()));
   if (expected > cursor.total()) [[unlikely]]
     error = MPI_ERR_TRUNCATE;
-  take(payload, payload_bytes);
+  take(0, payload, payload_bytes);
   if (portal == kEagerSync) {
     SyncPrefix sync;
     std::memcpy(&sync, prefix, sizeof sync);
     const AckPrefix answer{sync.sender};
     post_control(*comm, source, kAck, &answer, sizeof answer);
   }
-  if (arrived == expected) {
-    finish(*this);
-  } else {
-    const CtsPrefix answer{rts.sender, reinterpret_cast<std::uint64_t>(this)};
-    post_control(*comm, source, kCts, &answer, sizeof answer);
-  }
-}
-
-void ReceiveRequest::more(const std::byte* payload, std::size_t payload_bytes) noexcept {
-  take(payload, payload_bytes);
-  if (arrived == expected) finish(*this);
+  arrived == expected ? finish(*this) : answer_announcement(*this, rts);
 }
 
 // A message's first packet: eager, eager sync, or rts.
@@ -147,11 +139,6 @@ void ReceiveRequest::more(const std::byte* payload, std::size_t payload_bytes) n
   } else if (vci.matching().keep(key, packet) == nullptr) {
     vci.domain().fatal("no memory to keep an unexpected message; receive messages sooner, or give the job more memory");
   }
-}
-
-void on_data(vci::Vci&, const wire::Packet& packet) {
-  reinterpret_cast<ReceiveRequest*>(packet.prefix_as<DataPrefix>().receiver)
-      ->more(packet.payload, packet.payload_bytes);
 }
 
 [[gnu::flatten]] Status irecv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int source, int tag,

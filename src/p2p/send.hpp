@@ -6,6 +6,12 @@
 
 namespace heddle::p2p {
 
+// The most that one packet of this message may carry.
+std::size_t max_packet(const SendRequest& request) noexcept;
+wire::Header header_of(const SendRequest& request, std::uint8_t portal, std::size_t prefix_bytes) noexcept;
+// Bytes of the message. What is contiguous is copied straight from the buffer by the cursor's fast path.
+wire::Payload bytes_at(SendRequest& request, std::uint64_t at, std::size_t bytes) noexcept;
+
 // Several slots' worth of a message, if there is room.
 bool send_slots(vci::Lane& lane, const wire::Header& header, const void* buffer, std::size_t bytes) noexcept;
 

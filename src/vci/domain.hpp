@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/lock.hpp"
+#include "base/profile.hpp"
 #include "vci/patience.hpp"
 #include "vci/task.hpp"
 #include "vci/vci.hpp"
@@ -30,6 +31,7 @@ struct DomainOptions {
   match::EngineKind engine = match::kDefaultEngine;  // HEDDLE_MATCHING
   std::uint32_t cores = 1;                           // of this node that the job may use
   std::uint32_t local_ranks = 1;                     // of this job on this node
+  Profile profile;                                   // of this machine
   bool short_sleeps = false;                         // a wake-up may be lost (register_heavy_fence)
   // Ends the job with this sentence: something happened that no caller can be told of.
   void (*fatal)(void* context, const char* sentence) = nullptr;
@@ -47,6 +49,7 @@ class Domain {
   wire::ProcessId self() const noexcept { return options_.self; }
   std::span<wire::Wire* const> wires() const noexcept { return wire_list_; }
   Doorbell& bell() noexcept { return wire_list_.front()->bell(); }
+  const Profile& profile() const noexcept { return options_.profile; }
   Status connect(wire::ProcessId peer, std::uint32_t vci, wire::TxLane** lane);
 
   std::uint32_t vci_count() const noexcept { return static_cast<std::uint32_t>(vcis_.size()); }

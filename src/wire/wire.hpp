@@ -16,6 +16,8 @@
 
 namespace heddle::wire {
 
+class PeerMemory;
+
 // A one-way FIFO from one VCI of this process to one VCI of one process.
 class TxLane {
  public:
@@ -25,6 +27,8 @@ class TxLane {
   // False: no room now, and nothing of `payload` was taken.
   // REQUIRES: header.prefix_bytes <= kMaxPrefix, payload.bytes <= max_payload() of the wire.
   virtual bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept = 0;
+  // The memory of the process at the other end, if this wire can read it (single_copy.hpp); null otherwise.
+  virtual PeerMemory* memory() noexcept { return nullptr; }
 
   const bool is_shm;  // lets wire/fast.hpp call shared memory without the virtual table
 };
