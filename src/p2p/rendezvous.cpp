@@ -13,6 +13,9 @@ using Pushed = vci::SendOp::Pushed;
 
 // The sender. All under the lane's lock.
 
+// Packets that it claims at once: fewer than find room in a lane that nobody else uses.
+constexpr std::uint32_t kClaimed = 4;
+
 void make_offer(SendRequest& send, vci::Lane& lane, std::size_t unit) noexcept {
   wire::PeerMemory* memory = lane.tx().memory();
   const std::size_t total = send.cursor.total();
@@ -22,8 +25,12 @@ void make_offer(SendRequest& send, vci::Lane& lane, std::size_t unit) noexcept {
     return;
   }
   send.cursor.seek(0);
-  send.offer = memory->all().offer(send.cursor.data(), 1, static_cast<std::uint32_t>(units));
-  if (send.offer != 0) send.claims = wire::Claims<>(memory->block(send.offer));
+  send.offer = memory->all().offer(send.cursor.data(), 1);
+  if (send.offer) send.claims = memory->claims(send.offer, static_cast<std::uint32_t>(units));
+}
+
+wire::Units units_of(const Range& range, std::size_t unit) noexcept {
+  return {static_cast<std::uint32_t>(range.at / unit), static_cast<std::uint32_t>((range.bytes + unit - 1) / unit)};
 }
 
 void finish_send(SendRequest& send) noexcept {
@@ -35,9 +42,9 @@ void finish_send(SendRequest& send) noexcept {
 Range* next_range(SendRequest& send, std::size_t unit) noexcept {
   if (send.handed_back.bytes != 0) return &send.handed_back;
   if (send.mine.bytes == 0 && send.claims) {
-    const wire::Units got = send.claims.claim(1);
+    const wire::Units got = send.claims.claim(kClaimed);
     const std::uint64_t at = std::uint64_t{got.first} * unit;
-    if (got.count != 0) send.mine = {at, std::min<std::uint64_t>(unit, send.cursor.total() - at)};
+    if (got.count != 0) send.mine = {at, std::min(std::uint64_t{got.count} * unit, send.cursor.total() - at)};
   }
   return send.mine.bytes != 0 ? &send.mine : nullptr;
 }
@@ -56,8 +63,7 @@ Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
   wire::Payload payload = bytes_at(send, range->at, n);
   if (!lane.send(header_of(send, kData, sizeof prefix), &prefix, payload)) {
     // The receiver may read it, if this program now goes on with something else.
-    const auto first = static_cast<std::uint32_t>(range->at / unit);
-    if (range == &send.mine && send.claims && send.claims.give_back({first, 1})) send.mine = {};
+    if (range == &send.mine && send.claims && send.claims.give_back(units_of(*range, unit))) send.mine = {};
     return Pushed::kBlocked;
   }
   range->at += n;
@@ -73,19 +79,19 @@ Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
 Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept {
   auto& send = static_cast<SendRequest&>(op);
   const std::size_t unit = max_packet(send);
-  if (send.offer == 0) make_offer(send, lane, unit);
+  if (!send.offer) make_offer(send, lane, unit);
   send.mine = send.handed_back = {};
   send.streaming = send.everything_there = false;
   send.pushed = unit;
-  const RtsPrefix prefix{send.cursor.total(), reinterpret_cast<std::uint64_t>(&send), send.offer};
+  const RtsPrefix prefix{send.cursor.total(), reinterpret_cast<std::uint64_t>(&send), send.offer.bits()};
   wire::Payload payload = bytes_at(send, 0, unit);
   return lane.send(header_of(send, kRts, sizeof prefix), &prefix, payload) ? Pushed::kFinished : Pushed::kBlocked;
 }
 
 void withdraw_offer(SendRequest& send) noexcept {
-  if (send.offer == 0) return;
+  if (!send.offer) return;
   send.lane->tx().memory()->all().withdraw(send.offer);
-  send.offer = 0;
+  send.offer = {};
   send.claims = {};
 }
 
@@ -132,7 +138,7 @@ struct Pull : vci::Task {
   ReceiveRequest* receive;  // null: complete
   vci::Vci* vci;
   wire::PeerMemory* memory;
-  wire::Offered from;
+  wire::Offer offer;
   wire::Claims<> claims;
   std::uint64_t sender;  // its name at the peer
   std::byte* to;
@@ -166,7 +172,7 @@ bool read_some(Pull& pull) noexcept NO_THREAD_SAFETY_ANALYSIS {
   const std::uint64_t at = std::uint64_t{got.first} * pull.unit;
   const std::size_t bytes = std::min(std::uint64_t{got.count} * pull.unit, receive.expected - at);
   pull.vci->lock().unlock();
-  const std::size_t n = pull.memory->read(pull.from, at, pull.to + at, bytes);
+  const std::size_t n = pull.memory->read(pull.offer, pull.claims.address(), at, pull.to + at, bytes);
   pull.vci->lock().lock();
   receive.arrived += n;
   pull.seen = receive.arrived;
@@ -199,14 +205,15 @@ bool step_pull(vci::Task& task) NO_THREAD_SAFETY_ANALYSIS {
       return true;
     }
   }
-  if (moved) vci.domain().add_task(pull);  // an end is what counts as movement
+  if (moved) vci.domain().add_idle_task(pull);  // an end is what counts as movement
   return moved;
 }
 
 // Null when the message can't be read: then the sender pushes all of it.
 Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept {
   vci::Lane* lane = nullptr;
-  if (rts.offer == 0 || receive.error != 0 || !receive.cursor.contiguous() ||
+  const wire::Offer offer(rts.offer);
+  if (!offer || receive.error != 0 || !receive.cursor.contiguous() ||
       !find_lane(*receive.comm, receive.source, &lane)) {
     return nullptr;
   }
@@ -214,19 +221,18 @@ Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept {
   if (memory == nullptr || memory->way() == wire::PeerMemory::Way::kRefused) return nullptr;
   auto* pull = receive.vci->pool().make<Pull>();
   if (pull == nullptr) return nullptr;
-  wire::PlainClaimBlock& block = memory->block(rts.offer);
   pull->step = step_pull;
   pull->receive = &receive;
   pull->vci = receive.vci;
   pull->memory = memory;
-  pull->from = {block.address, block.where};
-  pull->claims = wire::Claims<>(block);
+  pull->offer = offer;
   pull->sender = rts.sender;
   receive.cursor.seek(0);
   pull->to = receive.cursor.data();
   pull->unit = receive.vci->domain().wires().front()->max_payload();
+  pull->claims = memory->claims(offer, static_cast<std::uint32_t>((rts.total + pull->unit - 1) / pull->unit));
   pull->seen = receive.arrived;
-  pull->patience = memory->is_plain(pull->from) ? 0 : receive.vci->domain().profile().pull_after;
+  pull->patience = memory->is_plain(offer) ? 0 : receive.vci->domain().profile().pull_after;
   return pull;
 }
 
@@ -238,7 +244,7 @@ void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept
   vci::Domain& domain = receive.vci->domain();
   const CtsPrefix answer{rts.sender, reinterpret_cast<std::uint64_t>(&receive)};
   post_control(*receive.comm, receive.source, kCts, &answer, sizeof answer);
-  if (pull != nullptr) domain.add_task(*pull);  // not before the answer: a fin may not pass it
+  if (pull != nullptr) domain.add_idle_task(*pull);  // not before the answer: a fin may not pass it
 }
 
 void on_data(vci::Vci&, const wire::Packet& packet) {

@@ -4,9 +4,9 @@
 //          for as long as it likes, and on a crowded node it may wait for this very core: then the receiver should not
 //          wait for it.
 // Method:  the sender offers its buffer (wire/single_copy.hpp), if it lies in one piece, and both sides claim units of
-//          the message (wire/claim.hpp). A unit is one packet. The sender claims one at a time, and only while there
-//          is room, so that it never leaves one unpushed when its program goes on with its own work. The receiver
-//          claims several at a time and reads them straight into the user's buffer, when nothing has come for a number
+//          the message (wire/claim.hpp). A unit is one packet. The sender claims a few, and gives back those that
+//          find no room, so that it leaves none unpushed when its program goes on with its own work. The receiver
+//          claims several and reads them straight into the user's buffer, when nothing has come for a number
 //          of rounds of its progress; at once, if that is a plain copy. This is a Pull, a task of the domain.
 //          What cannot be read is handed back: the sender pushes it.
 // Done:    the receiver, when every byte is there. The sender, when all units are claimed and its own are pushed; if the
@@ -14,7 +14,7 @@
 //          given back to the user.
 // Threads: the receiver's side is guarded by its VCI's lock, but for the read itself, which runs with no lock held; the
 //          receive can't complete meanwhile, as its units have not arrived. The sender's side is guarded by the lane's.
-// Cost:    a compare-and-swap for each packet at the sender; two allocations from pools; docs/decisions/large-messages.md.
+// Cost:    a compare-and-swap for every fourth packet at the sender; two allocations from pools; docs/decisions/large-messages.md.
 #pragma once
 
 #include "p2p/protocol.hpp"

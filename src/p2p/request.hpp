@@ -15,7 +15,7 @@
 #include "p2p/p2p.hpp"
 #include "portals/match_list.hpp"
 #include "vci/lane.hpp"
-#include "wire/claim.hpp"
+#include "wire/single_copy.hpp"
 
 namespace heddle::p2p {
 
@@ -51,12 +51,12 @@ struct SendRequest : Request, vci::SendOp {
   mpi::PackCursor cursor;
   // A rendezvous, once it is announced (rendezvous.hpp).
   std::uint64_t receiver = 0;  // the receive's name at the peer, once it has matched
-  std::uint64_t offer = 0;     // 0: none
-  wire::Claims<> claims;       // empty without an offer
-  Range mine;                  // claimed and not pushed
-  Range handed_back;           // the receiver could not read it
-  std::uint64_t pushed = 0;    // bytes
-  bool streaming = false;      // among the lane's streams
+  wire::Offer offer;
+  wire::Claims<> claims;     // empty without an offer
+  Range mine;                // claimed and not pushed
+  Range handed_back;         // the receiver could not read it
+  std::uint64_t pushed = 0;  // bytes
+  bool streaming = false;    // among the lane's streams
   bool everything_there = false;
   void* copy = nullptr;  // a buffered send's bytes, from malloc
   std::size_t copy_bytes = 0;

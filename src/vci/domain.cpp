@@ -61,13 +61,14 @@ unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
     }
   }
   bool contended = false;
-  if (!tasks_.empty()) moved += run_tasks(&contended);
+  if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
+  if (!idle_tasks_.empty() && (moved == 0 || round % kIdleTasksEvery == 0)) moved += run_tasks(idle_tasks_, &contended);
   return moved;
 }
 
 // A task that ends may be what another thread sleeps for: what it gave back, or that it is gone.
-unsigned Domain::run_tasks(bool* contended) noexcept {
-  const unsigned ended = tasks_.run(contended);
+unsigned Domain::run_tasks(TaskList& tasks, bool* contended) noexcept {
+  const unsigned ended = tasks.run(contended);
   if (ended != 0 && options_.threaded) bell().ring();
   return ended;
 }
@@ -88,7 +89,8 @@ bool Domain::look_everywhere() noexcept {
   for (std::uint32_t used = used_.load(std::memory_order_acquire); used != 0; used &= used - 1) {
     moved += vcis_[static_cast<std::size_t>(std::countr_zero(used))]->progress_before_sleep(&contended);
   }
-  if (!tasks_.empty()) moved += run_tasks(&contended);
+  if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
+  if (!idle_tasks_.empty()) moved += run_tasks(idle_tasks_, &contended);
   return contended || moved != 0;
 }
 

@@ -70,6 +70,8 @@ class Domain {
   [[noreturn]] void fatal(const char* sentence) const noexcept;
 
   void add_task(Task& task) noexcept { tasks_.add(task); }
+  // For work that has time: it is stepped in rounds that moved nothing, and seldom in others.
+  void add_idle_task(Task& task) noexcept { idle_tasks_.add(task); }
 
   // Requests that their owner let go before they were complete: how many there are. MPI_Finalize waits for them.
   void count_abandoned(int change) noexcept { abandoned_.fetch_add(change, std::memory_order_relaxed); }
@@ -77,7 +79,7 @@ class Domain {
 
  private:
   bool look_everywhere() noexcept;
-  unsigned run_tasks(bool* contended) noexcept;
+  unsigned run_tasks(TaskList& tasks, bool* contended) noexcept;
   std::int64_t sleep_limit() const noexcept {
     if (options_.short_sleeps) return kBusySleepNs;
     for (const auto& vci : vcis_) {
@@ -91,6 +93,7 @@ class Domain {
   }
 
   static constexpr unsigned kForeignEvery = 8;
+  static constexpr unsigned kIdleTasksEvery = 64;
   static constexpr unsigned kSpins = 20'000;     // about 1 ms, while every rank has a core
   static constexpr unsigned kCrowdedSpins = 32;  // then others should run
   static constexpr unsigned kTests = 4096;       // in vain, before one yields for whoever shares the core unknown to us
@@ -103,6 +106,7 @@ class Domain {
   std::vector<wire::Wire*> wire_list_;
   std::vector<std::unique_ptr<Vci>> vcis_;
   TaskList tasks_;
+  TaskList idle_tasks_;
   std::atomic<std::int64_t> abandoned_{0};
   std::atomic<std::uint32_t> waiters_{0};
   std::atomic<std::uint32_t> taken_{1};  // bit i: VCI i has a user of its own; the fallback always has

@@ -13,10 +13,6 @@
 namespace heddle::wire {
 namespace {
 
-// ClaimBlock::where.
-constexpr std::uint64_t kPrivate = 0;  // an address of the sender's process
-constexpr std::uint64_t kShared = 1;   // an offset in the segment
-
 // Unlikely to be found by chance where another process has something else.
 std::uint64_t make_cookie() noexcept {
   timespec now{};
@@ -62,13 +58,12 @@ bool PeerMemory::reads_cookie() noexcept {
   return false;
 }
 
-bool PeerMemory::is_plain(const Offered& message) noexcept { return message.where == kShared || way() == Way::kMapped; }
-
-std::size_t PeerMemory::read(const Offered& message, std::uint64_t at, std::byte* to, std::size_t bytes) noexcept {
+std::size_t PeerMemory::read(Offer offer, std::uint64_t address, std::uint64_t at, std::byte* to,
+                             std::size_t bytes) noexcept {
   SingleCopyStats& stats = all_->stats_;
-  const std::uint64_t address = message.address + at;
-  if (is_plain(message)) {
-    const void* from = message.where == kShared ? all_->segment_->at<void>(address) : reinterpret_cast<void*>(address);
+  address += at;
+  if (is_plain(offer)) {
+    const void* from = offer.is_shared() ? all_->segment_->at<void>(address) : reinterpret_cast<void*>(address);
     std::memcpy(to, from, bytes);
     stats.bytes_mapped.fetch_add(bytes, std::memory_order_relaxed);
     return bytes;
@@ -88,8 +83,8 @@ std::size_t PeerMemory::read(const Offered& message, std::uint64_t at, std::byte
   return done;
 }
 
-PlainClaimBlock& PeerMemory::block(std::uint64_t offset) noexcept {
-  return *all_->segment_->at<PlainClaimBlock>(offset);
+Claims<> PeerMemory::claims(Offer offer, std::uint32_t units) noexcept {
+  return {*all_->segment_->at<PlainClaimBlock>(offer.offset()), offer.generation(), units};
 }
 
 SingleCopy::SingleCopy(std::shared_ptr<Segment> segment, std::uint32_t self, std::uint32_t ranks,
@@ -105,14 +100,13 @@ SingleCopy::SingleCopy(std::shared_ptr<Segment> segment, std::uint32_t self, std
   segment_->region(self).memory = {getpid(), reinterpret_cast<std::uint64_t>(&cookie_), cookie_};
 }
 
-std::uint64_t SingleCopy::offer(const void* data, std::uint32_t taken, std::uint32_t units) noexcept {
-  if (reader_ == nullptr) return 0;
+Offer SingleCopy::offer(const void* data, std::uint32_t taken) noexcept {
   std::uint64_t offset = 0;
   {
     LockGuard guard(lock_);
     if (free_.empty()) {
       std::uint64_t chunk = 0;
-      if (!segment_->carve(self_, kBlocksPerCarve * sizeof(PlainClaimBlock), &chunk)) return 0;
+      if (!segment_->carve(self_, kBlocksPerCarve * sizeof(PlainClaimBlock), &chunk)) return {};
       for (std::size_t i = kBlocksPerCarve; i-- > 0;) {
         free_.push_back(chunk + i * sizeof(PlainClaimBlock));
         new (segment_->at<void>(free_.back())) PlainClaimBlock;
@@ -123,15 +117,13 @@ std::uint64_t SingleCopy::offer(const void* data, std::uint32_t taken, std::uint
   }
   auto& block = *segment_->at<PlainClaimBlock>(offset);
   const std::uint64_t shared = segment_->offset_of(data);
-  block.where = shared != 0 ? kShared : kPrivate;
   block.address = shared != 0 ? shared : reinterpret_cast<std::uint64_t>(data);
-  block.open(taken, units);
-  return offset;
+  return {offset, shared != 0, block.open(taken)};
 }
 
-void SingleCopy::withdraw(std::uint64_t offset) noexcept {
+void SingleCopy::withdraw(Offer offer) noexcept {
   LockGuard guard(lock_);
-  free_.push_back(offset);
+  free_.push_back(offer.offset());
 }
 
 void allow_single_copy(int launcher) noexcept {

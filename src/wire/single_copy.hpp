@@ -30,10 +30,28 @@ namespace heddle::wire {
 
 class SingleCopy;
 
-// A message that lies in a peer's memory: what its ClaimBlock says, copied when the receiver is told of it.
-struct Offered {
-  std::uint64_t address;
-  std::uint64_t where;
+// How a message names the memory that it lies in: a ClaimBlock of the segment, which message of that block, and how to
+// take the address there.
+//
+//     bit 0                    40       41                        64
+//     +------------------------+--------+-------------------------+
+//     | block's offset / 64    | shared | generation              |
+//     +------------------------+--------+-------------------------+
+class Offer {
+ public:
+  Offer() noexcept = default;  // none
+  explicit Offer(std::uint64_t bits) noexcept : bits_(bits) {}
+  Offer(std::uint64_t offset, bool shared, std::uint32_t generation) noexcept
+      : bits_(offset / kCacheLine | std::uint64_t{shared} << 40 | std::uint64_t{generation} << 41) {}
+
+  explicit operator bool() const noexcept { return bits_ != 0; }  // no block is at offset 0
+  std::uint64_t bits() const noexcept { return bits_; }
+  std::uint64_t offset() const noexcept { return (bits_ & ((std::uint64_t{1} << 40) - 1)) * kCacheLine; }
+  bool is_shared() const noexcept { return (bits_ >> 40 & 1) != 0; }  // the address is an offset in the segment
+  std::uint32_t generation() const noexcept { return static_cast<std::uint32_t>(bits_ >> 41); }
+
+ private:
+  std::uint64_t bits_ = 0;
 };
 
 // The memory of one process, as this process may read it.
@@ -51,14 +69,14 @@ class PeerMemory {
     const Way way = way_.load(std::memory_order_relaxed);
     return way != Way::kUnknown ? way : find_way();
   }
-  // Copies from a message, beginning with its byte `at`. Returns how many bytes came: if fewer than asked for, the
-  // others won't come this way. REQUIRES: way() is not kRefused.
-  std::size_t read(const Offered& message, std::uint64_t at, std::byte* to, std::size_t bytes) noexcept;
+  // Copies from the message at `address`, beginning with its byte `at`. Returns how many bytes came: if fewer than asked
+  // for, the others won't come this way. REQUIRES: way() was not kRefused.
+  std::size_t read(Offer offer, std::uint64_t address, std::uint64_t at, std::byte* to, std::size_t bytes) noexcept;
   // read() will be a plain copy.
-  bool is_plain(const Offered& message) noexcept;
+  bool is_plain(Offer offer) noexcept { return offer.is_shared() || way() == Way::kMapped; }
 
-  // The block that the peer, or this process, has named.
-  PlainClaimBlock& block(std::uint64_t offset) noexcept;
+  // The view of an offer, of a message of `units` units, by the peer that it came from or by the process that made it.
+  Claims<> claims(Offer offer, std::uint32_t units) noexcept;
   SingleCopy& all() noexcept { return *all_; }
 
  private:
@@ -87,11 +105,10 @@ class SingleCopy {
   // Null where single copy is turned off.
   PeerMemory* memory_of(std::uint32_t region) noexcept { return reader_ == nullptr ? nullptr : &peers_[region]; }
 
-  // Describes a message at `data`, in `units` units of which the first `taken` go otherwise. Returns the block's offset
-  // in the segment; 0 when there is no memory for one.
-  std::uint64_t offer(const void* data, std::uint32_t taken, std::uint32_t units) noexcept;
-  // Takes a block back. REQUIRES: as ClaimBlock::open() of the next message.
-  void withdraw(std::uint64_t offset) noexcept;
+  // Describes a message at `data`, of which the first `taken` units go otherwise. None when there is no memory for it.
+  Offer offer(const void* data, std::uint32_t taken) noexcept;
+  // Takes a block back. REQUIRES: the message is through, or nobody was told of it.
+  void withdraw(Offer offer) noexcept;
 
   const SingleCopyStats& stats() const noexcept { return stats_; }
 

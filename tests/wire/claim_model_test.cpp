@@ -27,10 +27,10 @@ struct State {
 TEST(ClaimModel, EachUnitHasOneOwner) {
   const Result result = model::explore([](Program& program) {
     const auto s = std::make_shared<State>();
-    s->block.open(1, 5);
+    const std::uint32_t generation = s->block.open(1);
     for (const std::uint32_t most : {1u, 2u}) {
-      program.thread([s, most] {
-        Claims<ModelAtomics> mine(s->block);
+      program.thread([s, most, generation] {
+        Claims<ModelAtomics> mine(s->block, generation, 5);
         for (Units got; (got = mine.claim(most)).count != 0;) s->own(got);
       });
     }
@@ -45,17 +45,17 @@ TEST(ClaimModel, EachUnitHasOneOwner) {
 TEST(ClaimModel, WhatWasGivenBackHasOneOwnerToo) {
   const Result result = model::explore([](Program& program) {
     const auto s = std::make_shared<State>();
-    s->block.open(1, 4);
-    program.thread([s] {  // the sender finds no room, twice
-      Claims<ModelAtomics> mine(s->block);
+    const std::uint32_t generation = s->block.open(1);
+    program.thread([s, generation] {  // the sender finds no room, twice
+      Claims<ModelAtomics> mine(s->block, generation, 4);
       for (int i = 0; i < 2; ++i) {
         const Units got = mine.claim(1);
         if (got.count != 0 && !mine.give_back(got)) s->own(got);
       }
       for (Units got; (got = mine.claim(1)).count != 0;) s->own(got);
     });
-    program.thread([s] {
-      Claims<ModelAtomics> mine(s->block);
+    program.thread([s, generation] {
+      Claims<ModelAtomics> mine(s->block, generation, 4);
       for (int i = 0; i < 2; ++i) s->own(mine.claim(2));
     });
     program.finally([s] {
@@ -69,15 +69,12 @@ TEST(ClaimModel, WhatWasGivenBackHasOneOwnerToo) {
 TEST(ClaimModel, AnOldViewGetsNothingOfTheNextMessage) {
   const Result result = model::explore([](Program& program) {
     const auto s = std::make_shared<State>();
-    s->block.open(1, 3);
-    Claims<ModelAtomics> old(s->block);
-    program.thread([s] {  // the owner: pushes the first message alone, then opens the next
-      Claims<ModelAtomics> first(s->block);
+    Claims<ModelAtomics> old(s->block, s->block.open(1), 3);
+    program.thread([s, first = old]() mutable {  // the owner: pushes the first message alone, then opens the next
       std::uint32_t mine = 0;
       while (first.claim(1).count != 0) ++mine;
       if (mine != 2) return;  // the receiver had a part: it would tell
-      s->block.open(1, 3);
-      Claims<ModelAtomics> second(s->block);
+      Claims<ModelAtomics> second(s->block, s->block.open(1), 3);
       while (second.claim(1).count != 0) ++mine;
       model::check(mine == 4, "nobody else knows of the second message");
     });
