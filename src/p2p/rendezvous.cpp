@@ -146,6 +146,7 @@ struct Pull : vci::Task {
   std::uint64_t seen;  // bytes that had arrived when it was stepped last
   std::uint32_t rounds_in_vain = 0;
   std::uint32_t patience;
+  bool plain;
   bool claimed = false;  // anything
   bool failed = false;
 };
@@ -205,7 +206,7 @@ bool step_pull(vci::Task& task) NO_THREAD_SAFETY_ANALYSIS {
       return true;
     }
   }
-  if (moved) vci.domain().add_idle_task(pull);  // an end is what counts as movement
+  if (moved) vci.add_idle_task(pull);  // an end is what counts as movement
   return moved;
 }
 
@@ -232,7 +233,8 @@ Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept {
   pull->unit = receive.vci->domain().wires().front()->max_payload();
   pull->claims = memory->claims(offer, static_cast<std::uint32_t>((rts.total + pull->unit - 1) / pull->unit));
   pull->seen = receive.arrived;
-  pull->patience = memory->is_plain(offer) ? 0 : receive.vci->domain().profile().pull_after;
+  pull->plain = memory->is_plain(offer);
+  pull->patience = pull->plain ? 0 : receive.vci->domain().profile().pull_after;
   return pull;
 }
 
@@ -241,10 +243,13 @@ Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept {
 void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept {
   Pull* pull = make_pull(receive, rts);
   receive.pull = pull;
-  vci::Domain& domain = receive.vci->domain();
-  const CtsPrefix answer{rts.sender, reinterpret_cast<std::uint64_t>(&receive)};
-  post_control(*receive.comm, receive.source, kCts, &answer, sizeof answer);
-  if (pull != nullptr) domain.add_idle_task(*pull);  // not before the answer: a fin may not pass it
+  vci::Vci& vci = *receive.vci;
+  // A plain copy needs no help, and a process that sends to itself would only help itself by way of cells.
+  if (pull == nullptr || !pull->plain) {
+    const CtsPrefix answer{rts.sender, reinterpret_cast<std::uint64_t>(&receive)};
+    post_control(*receive.comm, receive.source, kCts, &answer, sizeof answer);
+  }
+  if (pull != nullptr) vci.add_idle_task(*pull);  // not before the answer: a fin may not pass it
 }
 
 void on_data(vci::Vci&, const wire::Packet& packet) {

@@ -7,8 +7,8 @@
 //          the message (wire/claim.hpp). A unit is one packet. The sender claims a few, and gives back those that
 //          find no room, so that it leaves none unpushed when its program goes on with its own work. The receiver
 //          claims several and reads them straight into the user's buffer, when nothing has come for a number
-//          of rounds of its progress; at once, if that is a plain copy. This is a Pull, a task of the domain.
-//          What cannot be read is handed back: the sender pushes it.
+//          of rounds of its progress. This is a Pull, an idle task of the VCI. What cannot be read is handed back: the
+//          sender pushes it. Where both have the memory mapped, the receiver copies alone, and at once.
 // Done:    the receiver, when every byte is there. The sender, when all units are claimed and its own are pushed; if the
 //          receiver had claimed any, when that says that everything is there (fin). So nobody touches a buffer that was
 //          given back to the user.

@@ -57,12 +57,17 @@ unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
       const std::uint32_t later = others & (~0u << from);
       const auto index = static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : others));
       next_foreign_.store(index + 1, std::memory_order_relaxed);
-      moved += vcis_[index]->progress();
+      Vci& other = *vcis_[index];
+      moved += other.progress();
+      bool ignored = false;
+      if (moved == 0 && !other.idle_tasks().empty()) moved += run_tasks(other.idle_tasks(), &ignored);
     }
   }
   bool contended = false;
   if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
-  if (!idle_tasks_.empty() && (moved == 0 || round % kIdleTasksEvery == 0)) moved += run_tasks(idle_tasks_, &contended);
+  if (!vci.idle_tasks().empty() && (moved == 0 || round % kIdleTasksEvery == 0)) {
+    moved += run_tasks(vci.idle_tasks(), &contended);
+  }
   return moved;
 }
 
@@ -87,10 +92,13 @@ bool Domain::look_everywhere() noexcept {
   bool contended = false;
   unsigned moved = 0;
   for (std::uint32_t used = used_.load(std::memory_order_acquire); used != 0; used &= used - 1) {
-    moved += vcis_[static_cast<std::size_t>(std::countr_zero(used))]->progress_before_sleep(&contended);
+    Vci& vci = *vcis_[static_cast<std::size_t>(std::countr_zero(used))];
+    moved += vci.progress_before_sleep(&contended);
+    for (unsigned i = 0; i <= Profile::kMaxPullAfter && moved == 0 && !vci.idle_tasks().empty(); ++i) {
+      moved += run_tasks(vci.idle_tasks(), &contended);
+    }
   }
   if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
-  if (!idle_tasks_.empty()) moved += run_tasks(idle_tasks_, &contended);
   return contended || moved != 0;
 }
 

@@ -70,8 +70,6 @@ class Domain {
   [[noreturn]] void fatal(const char* sentence) const noexcept;
 
   void add_task(Task& task) noexcept { tasks_.add(task); }
-  // For work that has time: it is stepped in rounds that moved nothing, and seldom in others.
-  void add_idle_task(Task& task) noexcept { idle_tasks_.add(task); }
 
   // Requests that their owner let go before they were complete: how many there are. MPI_Finalize waits for them.
   void count_abandoned(int change) noexcept { abandoned_.fetch_add(change, std::memory_order_relaxed); }
@@ -93,10 +91,10 @@ class Domain {
   }
 
   static constexpr unsigned kForeignEvery = 8;
-  static constexpr unsigned kIdleTasksEvery = 64;
-  static constexpr unsigned kSpins = 20'000;     // about 1 ms, while every rank has a core
-  static constexpr unsigned kCrowdedSpins = 32;  // then others should run
-  static constexpr unsigned kTests = 4096;       // in vain, before one yields for whoever shares the core unknown to us
+  static constexpr unsigned kIdleTasksEvery = 64;  // rounds, although something moves
+  static constexpr unsigned kSpins = 20'000;       // about 1 ms, while every rank has a core
+  static constexpr unsigned kCrowdedSpins = 32;    // then others should run
+  static constexpr unsigned kTests = 4096;  // in vain, before one yields for whoever shares the core unknown to us
   static constexpr unsigned kYields = 64;
   static constexpr std::int64_t kSleepNs = 100'000'000;  // a wake-up ends it; this bound only limits the harm of a bug
   static constexpr std::int64_t kBusySleepNs = 1'000'000;  // while a send waits for room: not every wire rings for that
@@ -106,7 +104,6 @@ class Domain {
   std::vector<wire::Wire*> wire_list_;
   std::vector<std::unique_ptr<Vci>> vcis_;
   TaskList tasks_;
-  TaskList idle_tasks_;
   std::atomic<std::int64_t> abandoned_{0};
   std::atomic<std::uint32_t> waiters_{0};
   std::atomic<std::uint32_t> taken_{1};  // bit i: VCI i has a user of its own; the fallback always has
