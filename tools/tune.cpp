@@ -33,6 +33,7 @@ constexpr char kTuneUsage[] =
     "  heddle tune                  into $HEDDLE_PROFILE, or heddle/profile-<host> in $XDG_CACHE_HOME or ~/.cache\n"
     "  heddle tune --output FILE    into FILE; use it with HEDDLE_PROFILE=FILE\n"
     "  heddle tune --dry-run        only shows it\n"
+    "  heddle tune --anyway         stores it although something else is running\n"
     "\n"
     "Run it while nothing else does; it takes about two seconds. Programs read the profile when they start.\n";
 
@@ -41,12 +42,14 @@ constexpr std::size_t kReads[] = {16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 <
 constexpr std::size_t kReadSizes = sizeof kReads / sizeof *kReads;
 constexpr double kPart = 0.15;  // seconds of each measurement
 constexpr int kMaxProcesses = 512;
+constexpr double kQuiet = 0.9;
 
 struct Figures {
   double cells = 0;  // bytes/s
   double reads[kReadSizes] = {};
   double round = 0;  // s, of progress in vain
   double offer = 0;  // s, of an offer and all that it costs without being used
+  double had = 1;    // of its core
 };
 
 // What the processes share.
@@ -60,9 +63,9 @@ struct Board {
   Figures figures[kMaxProcesses];
 };
 
-double now() {
+double now(clockid_t clock = CLOCK_MONOTONIC) {
   timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
@@ -76,11 +79,13 @@ class Worker {
       board_.offers[self_] = lane_->memory()->all().offer(data_.data(), 0).bits();
     }
     meet();
+    const double begin = now(), used = now(CLOCK_PROCESS_CPUTIME_ID);
     measure_cells();
     meet();
     if (self_ % 2 != 0) measure_reads();
     meet();
     measure_costs();
+    board_.figures[self_].had = (now(CLOCK_PROCESS_CPUTIME_ID) - used) / (now() - begin);
     meet();
     return Status::ok();
   }
@@ -182,6 +187,13 @@ class Worker {
   std::vector<std::byte> data_;
 };
 
+// What the most disturbed process had of its core.
+double quiet(const Board& board, int processes) {
+  double least = 1;
+  for (int i = 0; i < processes; ++i) least = std::min(least, board.figures[i].had);
+  return least;
+}
+
 // The slowest pair: the job waits for it.
 Figures worst_of(const Board& board, int processes) {
   Figures worst = board.figures[1];
@@ -254,7 +266,7 @@ bool measure(Board& board, int* processes) {
   return board.failed == 0;
 }
 
-int tune(const std::string& path, bool dry_run) {
+int tune(const std::string& path, bool dry_run, bool anyway) {
   void* memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return std::perror("heddle tune: no memory"), 1;
   auto& board = *new (memory) Board;
@@ -269,6 +281,12 @@ int tune(const std::string& path, bool dry_run) {
   }
   const Profile profile = decide(f);
   std::fputs(print_profile(profile).c_str(), stdout);
+  const double had = quiet(board, processes);
+  if (had < kQuiet) {
+    std::fprintf(stderr, "heddle tune: something else is running: a process had only %.0f %% of its core%s\n",
+                 100 * had, dry_run || anyway ? "" : "; nothing is stored. Try again later, or say --anyway");
+    if (!anyway && !dry_run) return 1;
+  }
   if (dry_run) return 0;
   if (const Status stored = store_profile(profile, path); !stored) {
     return std::fprintf(stderr, "heddle tune: %s\n", last_error_detail()), 1;
@@ -281,11 +299,13 @@ int tune(const std::string& path, bool dry_run) {
 
 int run_tune(std::span<const std::string_view> options) {
   std::string path = profile_path();
-  bool dry_run = false;
+  bool dry_run = false, anyway = false;
   for (std::size_t i = 0; i < options.size(); ++i) {
     if (options[i] == "--help") return std::fputs(kTuneUsage, stdout), 0;
     if (options[i] == "--dry-run") {
       dry_run = true;
+    } else if (options[i] == "--anyway") {
+      anyway = true;
     } else if (options[i] == "--output" && i + 1 < options.size()) {
       path = options[++i];
     } else {
@@ -298,5 +318,5 @@ int run_tune(std::span<const std::string_view> options) {
     std::fputs("heddle tune: neither HOME nor XDG_CACHE_HOME is set; say --output FILE\n", stderr);
     return 1;
   }
-  return tune(path, dry_run);
+  return tune(path, dry_run, anyway);
 }
