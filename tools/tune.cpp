@@ -213,10 +213,10 @@ Profile decide(const Figures& f) {
   std::size_t i = 0;
   while (f.reads[i] < 0.9 * best) ++i;
   if (best > 0) profile.pull_bytes = static_cast<std::uint32_t>(kReads[i]);
-  // Four packets' time without one: the sender is elsewhere. No waiting where reading is as fast.
+  // Four packets' time without one: the sender is elsewhere. Much less, and both sides would be at it at once, which is
+  // slower than cells alone.
   const double rounds = 4 * static_cast<double>(wire::kCellBytes) / f.cells / f.round;
-  profile.pull_after =
-      best >= f.cells ? 0 : static_cast<std::uint32_t>(std::clamp(rounds, 4.0, double{Profile::kMaxPullAfter}));
+  profile.pull_after = static_cast<std::uint32_t>(std::clamp(rounds, 16.0, double{Profile::kMaxPullAfter}));
   // An offer that comes to nothing may cost three hundredths.
   const double from = std::clamp(f.offer / 0.03 * f.cells, 32.0 * 1024, 1024.0 * 1024);
   profile.single_copy_from = std::bit_ceil(static_cast<std::uint64_t>(from));

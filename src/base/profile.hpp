@@ -18,8 +18,8 @@ struct Profile {
   std::uint64_t single_copy_from = 64 << 10;
   // A receiver reads so many bytes at once.
   std::uint32_t pull_bytes = 128 << 10;
-  // ... when its progress has found nothing of the message so many times. Below the rounds that come before a sleep.
-  std::uint32_t pull_after = 32;
+  // ... when its progress has found nothing of the message so many times.
+  std::uint32_t pull_after = 64;
 
   static constexpr std::uint32_t kMaxPullAfter = 64;
 };

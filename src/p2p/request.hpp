@@ -71,8 +71,8 @@ struct ReceiveRequest : Request, portals::MatchEntry {
   void start_with(portals::UnexpectedHeader& message) noexcept;
 
   // The first packet of the message that this receive has been matched with. Afterwards `this` may be gone.
-  void begin(std::uint8_t portal, const match::Key& from, const std::byte* prefix, const std::byte* payload,
-             std::size_t payload_bytes) noexcept;
+  [[gnu::noinline]] void begin(std::uint8_t portal, const match::Key& from, const std::byte* prefix,
+                               const std::byte* payload, std::size_t payload_bytes) noexcept;
   // An eager message that fits: begin() for what nearly every message is. Afterwards `this` may be gone.
   void take_whole(const match::Key& from, const std::byte* payload, std::size_t payload_bytes) noexcept;
   // Bytes of the message, from `at` on.

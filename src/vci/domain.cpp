@@ -49,26 +49,30 @@ void Domain::give_vci_back(std::uint32_t index) noexcept {
 
 unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
   unsigned moved = vci.progress();
-  if (round % kForeignEvery == kForeignEvery - 1) {
-    const std::uint32_t others = used_.load(std::memory_order_acquire) & ~(1u << vci.index());
-    if (others != 0) {
-      // The next one in turn, wrapping round.
-      const std::uint32_t from = next_foreign_.load(std::memory_order_relaxed) % wire::kMaxVcis;
-      const std::uint32_t later = others & (~0u << from);
-      const auto index = static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : others));
-      next_foreign_.store(index + 1, std::memory_order_relaxed);
-      Vci& other = *vcis_[index];
-      moved += other.progress();
-      bool ignored = false;
-      if (moved == 0 && !other.idle_tasks().empty()) moved += run_tasks(other.idle_tasks(), &ignored);
-    }
-  }
+  if (round % kForeignEvery == kForeignEvery - 1) moved += progress_elsewhere(vci);
   bool contended = false;
   if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
-  if (!vci.idle_tasks().empty() && (moved == 0 || round % kIdleTasksEvery == 0)) {
-    moved += run_tasks(vci.idle_tasks(), &contended);
-  }
   return moved;
+}
+
+unsigned Domain::progress_elsewhere(Vci& vci) noexcept {
+  unsigned moved = 0;
+  const std::uint32_t others = used_.load(std::memory_order_acquire) & ~(1u << vci.index());
+  if (others != 0) {
+    // The next one in turn, wrapping round.
+    const std::uint32_t from = next_foreign_.load(std::memory_order_relaxed) % wire::kMaxVcis;
+    const std::uint32_t later = others & (~0u << from);
+    const auto index = static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : others));
+    next_foreign_.store(index + 1, std::memory_order_relaxed);
+    moved = vcis_[index]->progress();
+    if (moved == 0) moved = progress_idle(*vcis_[index]);
+  }
+  return moved + progress_idle(vci);  // they must not starve, however much moves
+}
+
+unsigned Domain::run_idle_tasks(Vci& vci) noexcept {
+  bool contended = false;
+  return run_tasks(vci.idle_tasks(), &contended);
 }
 
 // A task that ends may be what another thread sleeps for: what it gave back, or that it is gone.
@@ -80,7 +84,7 @@ unsigned Domain::run_tasks(TaskList& tasks, bool* contended) noexcept {
 
 void Domain::progress_once(Vci& vci) noexcept {
   thread_local unsigned in_vain = 0;
-  if (progress(vci, next_round_.fetch_add(1, std::memory_order_relaxed)) != 0) {
+  if (progress(vci, next_round_.fetch_add(1, std::memory_order_relaxed)) != 0 || progress_idle(vci) != 0) {
     in_vain = 0;
   } else if (++in_vain >= kCrowdedSpins && (in_vain >= kTests || crowded())) {
     in_vain = 0;

@@ -78,6 +78,10 @@ class Domain {
  private:
   bool look_everywhere() noexcept;
   unsigned run_tasks(TaskList& tasks, bool* contended) noexcept;
+  [[gnu::noinline]] unsigned progress_elsewhere(Vci& vci) noexcept;
+  // After a round in vain.
+  unsigned progress_idle(Vci& vci) noexcept { return vci.idle_tasks().empty() ? 0 : run_idle_tasks(vci); }
+  [[gnu::noinline]] unsigned run_idle_tasks(Vci& vci) noexcept;
   std::int64_t sleep_limit() const noexcept {
     if (options_.short_sleeps) return kBusySleepNs;
     for (const auto& vci : vcis_) {
@@ -91,10 +95,9 @@ class Domain {
   }
 
   static constexpr unsigned kForeignEvery = 8;
-  static constexpr unsigned kIdleTasksEvery = 64;  // rounds, although something moves
-  static constexpr unsigned kSpins = 20'000;       // about 1 ms, while every rank has a core
-  static constexpr unsigned kCrowdedSpins = 32;    // then others should run
-  static constexpr unsigned kTests = 4096;  // in vain, before one yields for whoever shares the core unknown to us
+  static constexpr unsigned kSpins = 20'000;     // about 1 ms, while every rank has a core
+  static constexpr unsigned kCrowdedSpins = 32;  // then others should run
+  static constexpr unsigned kTests = 4096;       // in vain, before one yields for whoever shares the core unknown to us
   static constexpr unsigned kYields = 64;
   static constexpr std::int64_t kSleepNs = 100'000'000;  // a wake-up ends it; this bound only limits the harm of a bug
   static constexpr std::int64_t kBusySleepNs = 1'000'000;  // while a send waits for room: not every wire rings for that
@@ -119,7 +122,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
   Patience patience;
   bool finished = false;
   for (unsigned round = 0; !finished && !done(); ++round) {
-    if (progress(vci, round) != 0) {
+    if (progress(vci, round) != 0 || progress_idle(vci) != 0) {
       patience.restart();
       continue;
     }

@@ -50,8 +50,8 @@ class alignas(2 * kCacheLine) Vci {
     if (bell_ != nullptr) bell_->ring();
   }
 
-  // For work of this VCI that has time: it is stepped in rounds that moved nothing, seldom in others, and kMaxPullAfter
-  // times before a sleep. Otherwise as Domain::add_task().
+  // For work of this VCI that has time: it is stepped in rounds that moved nothing, in every eighth of the others, and
+  // kMaxPullAfter times before a sleep. Otherwise as Domain::add_task().
   void add_idle_task(Task& task) noexcept { idle_tasks_.add(task); }
   TaskList& idle_tasks() noexcept { return idle_tasks_; }
 
