@@ -59,6 +59,8 @@ void install(vci::Domain& domain) {
     table.set(kCts, on_cts);
     table.set(kData, on_data);
     table.set(kAck, on_ack);
+    table.set(kPush, on_push);
+    table.set(kFin, on_fin);
   }
 }
 

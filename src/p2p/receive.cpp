@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "p2p/completion.hpp"
+#include "p2p/rendezvous.hpp"
 #include "vci/domain.hpp"
 
 namespace heddle::p2p {
@@ -69,36 +70,29 @@ inline void ReceiveRequest::take_whole(const match::Key& from, const std::byte* 
   finish(*this);
 }
 
-// (`this` may be gone after take_whole(), so the lock has a name that the analysis does not know.)
+// (`this` may be gone after begin(), so the lock has a name that the analysis does not know.)
 void ReceiveRequest::take_unexpected(portals::UnexpectedHeader& message) noexcept NO_THREAD_SAFETY_ANALYSIS {
-  if (message.portal == kEager && message.payload_bytes <= portals::UnexpectedHeader::kInlineBytes &&
-      message.payload_bytes <= cursor.total()) {
-    vci::Vci& owner = *vci;
+  vci::Vci& owner = *vci;
+  if (message.portal == kEager && message.payload_bytes <= cursor.total()) {
     take_whole(message.key, message.payload, message.payload_bytes);
-    owner.matching().give_back(&message);
-    owner.lock().unlock();
   } else {
-    vci->lock().unlock();
-    begin_with(message);
+    begin(message.portal, message.key, message.prefix, message.payload, message.payload_bytes);
   }
+  owner.matching().give_back(&message);
+  owner.lock().unlock();
 }
 
 void ReceiveRequest::start_with(portals::UnexpectedHeader& message) noexcept {
   prepare();
-  begin_with(message);
+  vci->lock().lock();
+  take_unexpected(message);
 }
 
-void ReceiveRequest::begin_with(portals::UnexpectedHeader& message) noexcept {
-  vci::Vci& owner = *vci;  // `this` may be gone after begin()
-  begin(message.portal, message.key, message.prefix, message.payload, message.payload_bytes);
-  LockGuard guard(owner.lock());
-  owner.matching().give_back(&message);
-}
-
-void ReceiveRequest::take(const std::byte* payload, std::size_t payload_bytes) noexcept {
+void ReceiveRequest::take(std::uint64_t at, const std::byte* payload, std::size_t payload_bytes) noexcept {
   arrived += payload_bytes;
-  const std::size_t room = cursor.total() - cursor.position();
-  cursor.unpack(payload, std::min(payload_bytes, room));
+  if (at > cursor.total()) return;  // a truncated message
+  cursor.seek(at);
+  cursor.unpack(payload, payload_bytes);
 }
 
 void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const std::byte* prefix,
@@ -114,24 +108,14 @@ void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const st
   bytes = static_cast<MPI_Count>(std::min<std::uint64_t>(expected, cursor.total()));
   if (expected > cursor.total()) [[unlikely]]
     error = MPI_ERR_TRUNCATE;
-  take(payload, payload_bytes);
+  take(0, payload, payload_bytes);
   if (portal == kEagerSync) {
     SyncPrefix sync;
     std::memcpy(&sync, prefix, sizeof sync);
     const AckPrefix answer{sync.sender};
     post_control(*comm, source, kAck, &answer, sizeof answer);
   }
-  if (arrived == expected) {
-    finish(*this);
-  } else {
-    const CtsPrefix answer{rts.sender, reinterpret_cast<std::uint64_t>(this)};
-    post_control(*comm, source, kCts, &answer, sizeof answer);
-  }
-}
-
-void ReceiveRequest::more(const std::byte* payload, std::size_t payload_bytes) noexcept {
-  take(payload, payload_bytes);
-  if (arrived == expected) finish(*this);
+  arrived == expected ? finish(*this) : answer_announcement(*this, rts);
 }
 
 // A message's first packet: eager, eager sync, or rts.
@@ -160,11 +144,6 @@ void on_eager(vci::Vci& vci, wire::Header header, const std::byte* payload,
   if (receive == nullptr || payload_bytes > receive->cursor.total()) [[unlikely]]
     return on_odd_eager(vci, receive, header, payload, payload_bytes);
   receive->take_whole(key, payload, payload_bytes);
-}
-
-void on_data(vci::Vci&, const wire::Packet& packet) {
-  reinterpret_cast<ReceiveRequest*>(packet.prefix_as<DataPrefix>().receiver)
-      ->more(packet.payload, packet.payload_bytes);
 }
 
 Status irecv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int source, int tag, Channel channel,

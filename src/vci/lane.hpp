@@ -27,6 +27,7 @@ class Lane {
   Lock& lock() noexcept LOCK_RETURNED(lock_) { return lock_; }
   wire::ProcessId peer() const noexcept { return peer_; }
   std::uint32_t remote_vci() const noexcept { return remote_vci_; }
+  wire::TxLane& tx() const noexcept { return tx_; }
 
   // Sends at once if nothing is queued and there is room. False: nothing happened, queue() it.
   bool try_post(const wire::Header& header, const void* prefix, wire::Payload& payload) noexcept {

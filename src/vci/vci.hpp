@@ -17,6 +17,7 @@
 #include "portals/table.hpp"
 #include "vci/lane.hpp"
 #include "vci/pool.hpp"
+#include "vci/task.hpp"
 
 namespace heddle::vci {
 
@@ -75,6 +76,11 @@ class alignas(2 * kCacheLine) Vci {
     if (bell_ != nullptr) bell_->ring();
   }
 
+  // For work of this VCI that has time: it is stepped in rounds that moved nothing, in every eighth of the others, and
+  // kMaxPullAfter times before a sleep. Otherwise as Domain::add_task().
+  void add_idle_task(Task& task) noexcept { idle_tasks_.add(task); }
+  TaskList& idle_tasks() noexcept { return idle_tasks_; }
+
   // For Lane.
   void count_busy_lane(bool now) noexcept { busy_lanes_.fetch_add(now ? 1 : -1, std::memory_order_relaxed); }
 
@@ -94,6 +100,7 @@ class alignas(2 * kCacheLine) Vci {
   Pool pool_ GUARDED_BY(lock_);
 
   alignas(kCacheLine) std::atomic<std::int32_t> busy_lanes_{0};
+  TaskList idle_tasks_;
   Lock lanes_lock_;
   std::deque<Lane> lanes_ GUARDED_BY(lanes_lock_);
 };

@@ -4,12 +4,14 @@
 
 namespace heddle::wire {
 
-ShmWire::ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vector<ProcessId> process_of, bool threaded)
+ShmWire::ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vector<ProcessId> process_of, bool threaded,
+                 std::unique_ptr<MemoryReader> reader)
     : Wire(true),
       segment_(std::move(segment)),
       region_(&segment_->region(self)),
       self_(self),
-      process_of_(std::move(process_of)) {
+      process_of_(std::move(process_of)),
+      single_copy_(segment_, self, static_cast<std::uint32_t>(process_of_.size()), std::move(reader), threaded) {
   if (!threaded) {
     connect_lock_.elide();
     cells_lock_.elide();
@@ -42,7 +44,7 @@ Status ShmWire::connect(ProcessId peer, std::uint32_t vci, TxLane** lane) {
   block->sender = self_;
   LockGuard guard(connect_lock_);
   RegionHeader& region = segment_->region(target);
-  lanes_.emplace_back(*this, *block, region);
+  lanes_.emplace_back(*this, *block, region, single_copy_.memory_of(target));
   region.new_rings[vci].push(offset, block->next);
   *lane = &lanes_.back();
   return Status::ok();

@@ -19,6 +19,7 @@
 #include "base/lock.hpp"
 #include "wire/ring_block.hpp"
 #include "wire/segment.hpp"
+#include "wire/single_copy.hpp"
 #include "wire/wire.hpp"
 
 namespace heddle::wire {
@@ -38,8 +39,9 @@ class ShmWire;
 
 class ShmLane final : public TxLane {
  public:
-  ShmLane(ShmWire& wire, RingBlock& block, RegionHeader& receiver) noexcept
-      : TxLane(true), wire_(&wire), producer_(block.ring), block_(&block), receiver_(&receiver) {}
+  ShmLane(ShmWire& wire, RingBlock& block, RegionHeader& receiver, PeerMemory* memory) noexcept
+      : TxLane(true), wire_(&wire), producer_(block.ring), block_(&block), receiver_(&receiver), memory_(memory) {}
+  PeerMemory* memory() noexcept override { return memory_; }
 
   bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept override {
     if (header.prefix_bytes + payload.bytes <= kMaxInline) [[likely]] {
@@ -71,6 +73,7 @@ class ShmLane final : public TxLane {
   RingProducer<> producer_;
   RingBlock* block_;
   RegionHeader* receiver_;
+  PeerMemory* memory_;
   // Guarded by wire_->cells_lock_: the cells in flight, oldest first.
   std::uint64_t in_flight_[kCellsPerLane] = {};
   std::uint32_t sent_ = 0, reclaimed_ = 0;
@@ -79,8 +82,9 @@ class ShmLane final : public TxLane {
 class ShmWire final : public Wire {
  public:
   // `self` and the peers are numbered 0..ranks-1, as the segment's regions; process_of[i] names them for the layers
-  // above.
-  ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vector<ProcessId> process_of, bool threaded);
+  // above. `reader` null: no single copy.
+  ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vector<ProcessId> process_of, bool threaded,
+          std::unique_ptr<MemoryReader> reader = nullptr);
   ~ShmWire() override;
 
   std::size_t max_payload() const noexcept override { return kCellBytes; }
@@ -116,6 +120,7 @@ class ShmWire final : public Wire {
   }
 
   Doorbell& bell() noexcept override { return region_->bell; }
+  const SingleCopy& single_copy() const noexcept { return single_copy_; }
 
  private:
   friend class ShmLane;
@@ -168,6 +173,7 @@ class ShmWire final : public Wire {
   std::uint32_t self_;
   std::vector<ProcessId> process_of_;
   Receiver receivers_[kMaxVcis];
+  SingleCopy single_copy_;
 
   Lock connect_lock_;
   std::deque<ShmLane> lanes_ GUARDED_BY(connect_lock_);
