@@ -5,6 +5,7 @@
 
 #include "mpi/errhandler.hpp"
 #include "mpi/message.hpp"
+#include "mpi/spread.hpp"
 
 namespace heddle::bindings {
 namespace {
@@ -93,6 +94,13 @@ Status bad_rank(const char* parameter, int rank, const mpi::Comm& comm) {
 }
 Status bad_root(const char* parameter, int root, const mpi::Comm& comm) {
   return error(MPI_ERR_ROOT, "%s is %d; the communicator has ranks 0 to %d", parameter, root, comm.peer_count - 1);
+}
+Status check_wildcard(const char* parameter, mpi::Assertion asserted, const mpi::Comm& comm) {
+  if ((comm.spread->asserted & asserted) == 0) return Status::ok();
+  const bool tag = asserted == mpi::kNoAnyTag;
+  return error(tag ? MPI_ERR_TAG : MPI_ERR_RANK,
+               "%s is %s, but the communicator was made with the assertion mpi_assert_no_any_%s; leave one of them out",
+               parameter, tag ? "MPI_ANY_TAG" : "MPI_ANY_SOURCE", tag ? "tag" : "source");
 }
 Status bad_tag(const char* parameter, int tag) {
   return error(MPI_ERR_TAG, "%s is %d; a tag lies between 0 and %d (MPI_TAG_UB)", parameter, tag, INT_MAX);

@@ -60,6 +60,8 @@ inline constexpr auto kMustBeLive = NullRequest::kMustBeLive;
 [[gnu::cold]] Status bad_rank(const char* parameter, int rank, const mpi::Comm& comm);
 [[gnu::cold]] Status bad_root(const char* parameter, int root, const mpi::Comm& comm);
 [[gnu::cold]] Status bad_tag(const char* parameter, int tag);
+// A wildcard, in a communicator that may have been asserted to see none.
+[[gnu::cold]] Status check_wildcard(const char* parameter, mpi::Assertion asserted, const mpi::Comm& comm);
 [[gnu::cold]] Status aliased();
 [[gnu::cold]] Status no_memory();
 // An address that no buffer has: null, or one of the ABI's constants. Null is legal for nothing to move and for a type
@@ -116,7 +118,8 @@ inline Status check_dest(const char* parameter, int rank, const mpi::Comm& comm)
   return in_group(rank, comm) || rank == MPI_PROC_NULL ? Status::ok() : bad_rank(parameter, rank, comm);
 }
 inline Status check_source(const char* parameter, int rank, const mpi::Comm& comm) {
-  return rank == MPI_ANY_SOURCE ? Status::ok() : check_dest(parameter, rank, comm);
+  if (rank != MPI_ANY_SOURCE) return check_dest(parameter, rank, comm);
+  return comm.spread == nullptr ? Status::ok() : check_wildcard(parameter, mpi::kNoAnySource, comm);
 }
 inline Status check_root(const char* parameter, int root, const mpi::Comm& comm) {
   if (in_group(root, comm) || (comm.is_inter() && (root == MPI_ROOT || root == MPI_PROC_NULL))) return Status::ok();
@@ -128,8 +131,10 @@ inline bool is_root(int root, const mpi::Comm& comm) { return root == (comm.is_i
 inline Status check_send_tag(const char* parameter, int tag) {
   return tag >= 0 ? Status::ok() : bad_tag(parameter, tag);
 }
-inline Status check_recv_tag(const char* parameter, int tag) {
-  return tag >= 0 || tag == MPI_ANY_TAG ? Status::ok() : bad_tag(parameter, tag);
+inline Status check_recv_tag(const char* parameter, int tag, const mpi::Comm& comm) {
+  if (tag >= 0) return Status::ok();
+  if (tag != MPI_ANY_TAG) return bad_tag(parameter, tag);
+  return comm.spread == nullptr ? Status::ok() : check_wildcard(parameter, mpi::kNoAnyTag, comm);
 }
 
 inline bool is_odd(const void* buffer) {

@@ -15,6 +15,8 @@ using mpi::Info;
 
 Status comm_dup(Comm& comm, MPI_Comm* newcomm);
 Status comm_dup_with_info(Comm& comm, Info* info, MPI_Comm* newcomm);
+// Not of the standard: include/mpix.h.
+Status comm_create_endpoints(Comm& parent, int my_num_ep, Info* info, MPI_Comm out_comm_hdls[]);
 Status comm_idup(Comm& comm, MPI_Comm* newcomm, MPI_Request* request);
 Status comm_idup_with_info(Comm& comm, Info* info, MPI_Comm* newcomm, MPI_Request* request);
 Status comm_create(Comm& comm, Group& group, MPI_Comm* newcomm);

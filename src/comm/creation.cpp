@@ -15,8 +15,8 @@ Creation::~Creation() {
   if (has_address_) parent_.process->release_address(mine_.address);
 }
 
-void Creation::join() {
-  const Status status = parent_.process->reserve_address(&mine_.address);
+void Creation::join(std::uint16_t asserted) {
+  const Status status = parent_.process->reserve_address(asserted, &mine_.address);
   has_address_ = static_cast<bool>(status);
   refuse(status);
 }
@@ -71,29 +71,44 @@ Status Creation::verdict(int transport_error) {
 Status Creation::make(std::span<const int> parent_ranks, Comm** out) {
   std::vector<mpi::ProcessId> members;
   std::vector<mpi::Address> addresses;
+  int mine = -1;
   for (int rank : parent_ranks) {
+    if (rank == parent_.rank) mine = static_cast<int>(members.size());
     const auto caller = callers_.empty() ? rank : std::find(callers_.begin(), callers_.end(), rank) - callers_.begin();
     members.push_back(parent_.group->members[static_cast<std::size_t>(rank)]);
     addresses.push_back(all_[static_cast<std::size_t>(caller)].address);
   }
-  return make(std::move(members), addresses, out);
+  return make(std::move(members), mine, addresses, out);
 }
 
 Status Creation::make_early(Comm** out) {
-  return make(parent_.group->members, std::vector<mpi::Address>(static_cast<std::size_t>(parent_.size)), out);
+  const std::vector<mpi::Address> unknown(static_cast<std::size_t>(parent_.size));
+  return make(parent_.group->members, parent_.rank, unknown, out);
 }
 
-void Creation::connect(Comm& made) const noexcept {
-  for (std::size_t rank = 0; rank < all_.size(); ++rank) made.peers[rank].address = all_[rank].address;
+Status Creation::connect(Comm& made) const {
+  std::vector<mpi::Address> addresses;
+  for (const Proposal& proposal : all_) addresses.push_back(proposal.address);
+  return mpi::connect(made, addresses.data());
 }
 
-Status Creation::make(std::vector<mpi::ProcessId> members, std::span<const mpi::Address> addresses, Comm** out) {
-  mpi::Group* group = mpi::take_group(std::move(members), parent_.group->self);
-  if (group == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a group of %zu members", addresses.size());
+Status Creation::make(std::vector<mpi::ProcessId> members, int rank, std::span<const mpi::Address> addresses,
+                      Comm** out) {
   has_address_ = false;  // it is the communicator's now
-  *out = parent_.process->new_comm(group, mine_.address, addresses.data());
+  return make_comm(parent_, std::move(members), rank, mine_.address, addresses, out);
+}
+
+Status make_comm(Comm& parent, std::vector<mpi::ProcessId> members, int rank, mpi::Address mine,
+                 std::span<const mpi::Address> addresses, Comm** out) {
+  mpi::Group* group = mpi::take_group(std::move(members), parent.group->self);
+  if (group == nullptr) {
+    parent.process->release_address(mine);
+    return error(MPI_ERR_NO_MEM, "no memory for a group of %zu members", addresses.size());
+  }
+  group->rank = rank;  // a process may be several members (comm/endpoints.cpp)
+  *out = parent.process->new_comm(group, mine, addresses.data());
   if (*out == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a communicator of %zu members", addresses.size());
-  mpi::Errhandler* handler = mpi::get_errhandler(parent_);
+  mpi::Errhandler* handler = mpi::get_errhandler(parent);
   mpi::set_errhandler(**out, *handler);
   mpi::release(*handler);
   return Status::ok();

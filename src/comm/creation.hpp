@@ -14,6 +14,11 @@
 
 namespace heddle::comm {
 
+// A communicator of these members, with this process as `rank` at the address `mine`, which it takes over; it has the
+// parent's error handler.
+Status make_comm(Comm& parent, std::vector<mpi::ProcessId> members, int rank, mpi::Address mine,
+                 std::span<const mpi::Address> addresses, Comm** out);
+
 class Creation {
  public:
   explicit Creation(Comm& parent);
@@ -24,8 +29,9 @@ class Creation {
 
   // What this member says ---------------------------------------------------------------------------------------------
 
-  // It will be in the new communicator, and listens at an address of its own.
-  void join();
+  // It will be in the new communicator, and listens at an address of its own. `asserted`: mpi::Assertion bits of the
+  // program's hints.
+  void join(std::uint16_t asserted = 0);
   bool has_address() const noexcept { return has_address_; }
   // It has found an error; the first one counts.
   void refuse(Status status);
@@ -52,11 +58,11 @@ class Creation {
   Status make(std::span<const int> parent_ranks, Comm** out);
   // The same of all ranks, before the others' addresses are known; connect() fills them in. After join().
   Status make_early(Comm** out);
-  void connect(Comm& made) const noexcept;
+  Status connect(Comm& made) const;
 
  private:
   Status run(coll::Schedule& schedule, Messages messages);
-  Status make(std::vector<mpi::ProcessId> members, std::span<const mpi::Address> addresses, Comm** out);
+  Status make(std::vector<mpi::ProcessId> members, int rank, std::span<const mpi::Address> addresses, Comm** out);
 
   Comm& parent_;
   Proposal mine_;

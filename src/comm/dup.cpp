@@ -19,6 +19,15 @@ namespace {
 using comm::Creation;
 using mpi::Attributes;
 
+// MPI 5.0, 7.4.4: what lets messages of one communicator go different ways.
+std::uint16_t assertions(Info* info) {
+  if (info == nullptr) return 0;
+  std::uint16_t asserted = 0;
+  if (info->get("mpi_assert_no_any_source") == "true") asserted |= mpi::kNoAnySource;
+  if (info->get("mpi_assert_no_any_tag") == "true") asserted |= mpi::kNoAnyTag;
+  return asserted;
+}
+
 void set_info(Comm& made, Info* info) {
   if (info != nullptr) made.info = mpi::take_info(info->copy());
 }
@@ -29,15 +38,16 @@ Status duplicate(Comm& comm, Info* info, MPI_Comm* newcomm) {
   Creation creation(comm);
   Attributes* copies = nullptr;
   creation.refuse(mpi::copy_attributes(comm, &copies));
-  creation.join();
+  creation.join(assertions(info));
   Status status = creation.agree();
   Comm* made = nullptr;
   if (status) status = creation.make_early(&made);
+  if (status) status = creation.connect(*made);
   if (!status) {
     mpi::undo_copies(comm, copies);
+    if (made != nullptr) mpi::release(*made);
     return status;
   }
-  creation.connect(*made);
   made->attributes = copies;
   set_info(*made, info);
   *newcomm = mpi::to_handle(made);
@@ -72,10 +82,10 @@ void destroy(mpi::Request& request) {
 const mpi::RequestType kDuplicationType{nullptr, nullptr, destroy};
 
 void settle(Duplication& d) {
-  const Status status = d.creation.verdict(d.messages.error());
+  Status status = d.creation.verdict(d.messages.error());
+  if (status) status = d.creation.connect(*d.made);
   d.error = status.error_class();
   if (status) {
-    d.creation.connect(*d.made);
     d.made->attributes = d.copies;
     return;
   }
@@ -115,7 +125,7 @@ Status start_duplicate(Comm& comm, Info* info, MPI_Comm* newcomm, MPI_Request* r
   }
   d->copies = copies;
   d->creation.refuse(copied);
-  d->creation.join();
+  d->creation.join(assertions(info));
   if (d->creation.has_address()) d->creation.refuse(d->creation.make_early(&d->made));
   comm::build_exchange(d->schedule, d->creation.records());
   if (d->schedule.out_of_memory()) {

@@ -1,10 +1,14 @@
 #include "mpi/comm.hpp"
 
+#include <bit>
+#include <new>
+
 #include "base/slab.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/errhandler.hpp"
 #include "mpi/info.hpp"
 #include "mpi/process.hpp"
+#include "mpi/spread.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
 
@@ -14,6 +18,14 @@ namespace {
 SharedSlab<Comm>& comms() {
   static auto* slab = new SharedSlab<Comm>;
   return *slab;
+}
+
+template <class Visit>
+void for_each_stream(Comm& comm, Visit visit) {
+  visit(comm.stream);
+  if (comm.spread == nullptr) return;
+  const std::uint32_t streams = std::bit_floor(std::uint32_t{comm.address.vcis});
+  for (std::uint32_t i = 1; i < streams; ++i) visit(comm.spread->streams[i]);
 }
 
 }  // namespace
@@ -29,16 +41,55 @@ Comm* take_comm(Process& process, Group& group, Address mine) noexcept {
   return comm;
 }
 
+Status connect(Comm& comm, const Address* addresses) noexcept {
+  const auto members = static_cast<std::size_t>(comm.peer_count);
+  std::uint16_t asserted = comm.address.asserted;
+  for (std::size_t i = 0; i < members; ++i) {
+    comm.peers[i].address = addresses[i];
+    asserted &= addresses[i].asserted;
+  }
+  if (asserted == 0) return Status::ok();
+  auto spread = std::unique_ptr<Spread>(new (std::nothrow) Spread{asserted, nullptr, nullptr});
+  const std::uint32_t streams = std::bit_floor(std::uint32_t{comm.address.vcis});
+  if (spread != nullptr) {
+    spread->streams.reset(new (std::nothrow) Stream[streams]);
+    spread->lanes.reset(new (std::nothrow) std::atomic<vci::Lane*>[members * wire::kMaxVcis] {});
+  }
+  if (spread == nullptr || spread->streams == nullptr || spread->lanes == nullptr) {
+    return error(MPI_ERR_NO_MEM, "no memory to spread a communicator of %zu members over VCIs", members);
+  }
+  for (std::uint32_t i = 1; i < streams; ++i) {
+    spread->streams[i].vci = &comm.process->domain().vci(vci_of(comm.address, i));
+  }
+  comm.spread = std::move(spread);
+  return Status::ok();
+}
+
+Stream& spread_stream(Comm& comm, int source, int tag) noexcept {
+  const std::uint32_t i = comm.spread->index(comm.address, source, tag);
+  return i == 0 ? comm.stream : comm.spread->streams[i];
+}
+
+std::atomic<vci::Lane*>& spread_lane(Comm& comm, int peer, int tag) noexcept {
+  const std::uint32_t i = comm.spread->index(comm.peers[peer].address, comm.rank, tag);
+  return comm.spread->lanes[static_cast<std::size_t>(peer) * wire::kMaxVcis + i];
+}
+
+std::uint32_t remote_vci(Comm& comm, Channel channel, int peer, int tag) noexcept {
+  const Address& address = comm.peers[peer].address;
+  if (comm.spread == nullptr || channel != Channel::kUser) return address.vci;
+  return vci_of(address, comm.spread->index(address, comm.rank, tag));
+}
+
 void release(Comm& comm) noexcept {
   if (!comm.release()) return;
-  comm.retain();  // until the stream has been asked
-  {
-    LockGuard guard(comm.vci->lock());
-    if (comm.stream.receives != 0) {
-      comm.stream.closing = true;
-      comm.retain();
-    }
-  }
+  comm.retain();  // until all streams have been asked
+  for_each_stream(comm, [&](Stream& stream) {
+    LockGuard guard(stream.vci->lock());
+    if (stream.receives == 0) return;
+    stream.closing = true;
+    comm.retain();
+  });
   close(comm);
 }
 
@@ -48,12 +99,16 @@ void close(Comm& comm) noexcept {
 
 void destroy(Comm& comm) noexcept { comms().give_back(&comm); }
 
+Comm::Comm(Process& p, Group& g) noexcept
+    : Object(Kind::kComm), process(&p), group(&g), rank(g.rank), size(g.size()), peer_count(g.size()) {}
+
 Comm::~Comm() {
   // What is still unexpected can never be received: no handle names the context any more.
-  vci->lock().lock();
-  vci->matching().purge(address.context + static_cast<std::uint32_t>(Channel::kUser));
-  vci->matching().purge(address.context + static_cast<std::uint32_t>(Channel::kCollective));
-  vci->lock().unlock();
+  for_each_stream(*this, [this](Stream& s) {
+    LockGuard guard(s.vci->lock());
+    s.vci->matching().purge(address.context + static_cast<std::uint32_t>(Channel::kUser));
+    s.vci->matching().purge(address.context + static_cast<std::uint32_t>(Channel::kCollective));
+  });
   process->release_address(address);
   if (errhandler != nullptr) mpi::release(*errhandler);
   if (info != nullptr) mpi::release(*info);

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/status.hpp"
 #include "mpi.h"
 #include "mpi/group.hpp"
 #include "mpi/object.hpp"
@@ -35,11 +36,17 @@ struct Attributes;
 
 enum class Channel : std::uint32_t { kUser = 0, kCollective = 1 };
 
+// What the program asserts of a communicator, in bits (MPI 5.0, 7.4.4).
+enum Assertion : std::uint16_t { kNoAnySource = 1, kNoAnyTag = 2 };
+
 // Where one process listens for one communicator.
 struct Address {
-  std::uint32_t context = 0;  // of the user channel; the collective channel is the next number
-  std::uint32_t vci = 0;
+  std::uint32_t context = 0;   // of the user channel; the collective channel is the next number
+  std::uint8_t vci = 0;        // its own
+  std::uint8_t vcis = 1;       // those of the process, when it can spread the communicator over them; else 1
+  std::uint16_t asserted = 0;  // Assertions that this process was given
 };
+static_assert(sizeof(Address) == 8);
 
 struct Peer {
   Address address;
@@ -55,9 +62,11 @@ struct Stream {
   bool closing = false;
 };
 
+// A communicator over several VCIs (mpi/spread.hpp).
+struct Spread;
+
 struct Comm : Object {
-  Comm(Process& p, Group& g) noexcept
-      : Object(Kind::kComm), process(&p), group(&g), rank(g.rank), size(g.size()), peer_count(g.size()) {}
+  Comm(Process& p, Group& g) noexcept;
   ~Comm();
 
   Process* process;
@@ -68,8 +77,9 @@ struct Comm : Object {
   int peer_count;   // ranks that sends and receives may name: of the remote group, where there is one
   Address address;  // this process's own
   vci::Vci* vci = nullptr;
-  Stream stream;
-  std::unique_ptr<Peer[]> peers;  // by rank
+  Stream stream;                   // on `vci`
+  std::unique_ptr<Peer[]> peers;   // by rank; no lane in a spread communicator
+  std::unique_ptr<Spread> spread;  // null: it uses one VCI
 
   std::atomic<std::uint32_t> collective_sequence{0};  // numbers the collectives, gives each its tag
 
@@ -85,6 +95,9 @@ struct Comm : Object {
 // A communicator at this address, without VCI and peers: Process::new_comm fills them in. Takes over the reference to
 // the group and the address, also when memory ran out and it returns null.
 Comm* take_comm(Process& process, Group& group, Address mine) noexcept;
+// Tells the communicator where its members listen, and spreads it if all have asserted what that takes.
+Status connect(Comm& comm, const Address* addresses) noexcept;
+
 // Lets a reference go. With the last one the communicator goes, when the receives that still refer to it have gone.
 void release(Comm& comm) noexcept;
 // The last receive of a stream that was closing has gone.

@@ -137,7 +137,7 @@ Status Process::start_on(std::unique_ptr<vci::Domain> domain) {
   const std::vector<Address> world(size, Address{ContextTable::kWorld, 0});
   world_ = new_comm(take_group(std::move(everyone), self), world.front(), world.data());
   // MPI_COMM_SELF has a VCI of its own where there is one.
-  const Address alone{ContextTable::kSelf, domain_->take_vci()};
+  const Address alone{ContextTable::kSelf, static_cast<std::uint8_t>(domain_->take_vci())};
   self_ = new_comm(take_group({self}, self), alone, &alone);
   if (world_ == nullptr || self_ == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the predefined communicators");
   world_->fortran_index = static_cast<int>(reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD));
@@ -167,16 +167,23 @@ Comm* Process::new_comm(Group* group, Address mine, const Address* addresses) {
     mpi::release(*comm);
     return nullptr;
   }
-  for (std::size_t i = 0; i < members; ++i) comm->peers[i].address = addresses[i];
+  if (!connect(*comm, addresses)) {
+    mpi::release(*comm);
+    return nullptr;
+  }
   return comm;
 }
 
-Status Process::reserve_address(Address* out) {
+Status Process::reserve_address(std::uint16_t asserted, Address* out) {
   out->context = contexts_.reserve();
   if (out->context == ContextTable::kWorld) {
     return error(MPI_ERR_OTHER, "this process has no context left for another communicator; free some");
   }
-  out->vci = domain_->take_vci();
+  out->vci = static_cast<std::uint8_t>(domain_->take_vci());
+  if (asserted != 0) {
+    out->asserted = asserted;
+    if (threads_ == MPI_THREAD_MULTIPLE) out->vcis = static_cast<std::uint8_t>(domain_->share_all_vcis());
+  }
   return Status::ok();
 }
 

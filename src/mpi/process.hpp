@@ -52,8 +52,8 @@ class Process {
   // addresses[i]. Local. Null when memory ran out.
   Comm* new_comm(Group* group, Address mine, const Address* addresses);
   // Address for a communicator about to be made: a fresh context and the next VCI of the pool (the fallback when it is
-  // empty).
-  Status reserve_address(Address* out);
+  // empty); with assertions and several threads, all VCIs of the process.
+  Status reserve_address(std::uint16_t asserted, Address* out);
   // Lets an address go that was reserved, or the one of a communicator that is being destroyed.
   void release_address(const Address& address);
 

@@ -67,7 +67,7 @@ template <class Count, class Checked>
     return checked();
   }
   vci::Lane* lane;
-  const wire::Sent sent = p2p::send_short(*comm, buf, bytes, dest, tag, mpi::Channel::kUser, lane);
+  const wire::Sent sent = p2p::send_short(*comm, buf, bytes, dest, tag, lane);
   if (sent == wire::Sent::kNot) [[unlikely]]
     return checked();
   return sent == wire::Sent::kYes ? MPI_SUCCESS : at_once::wake(*lane);
@@ -88,7 +88,7 @@ template <class Count, class Checked>
   mpi::Comm* comm = at_once::find(handle);
   if (comm == nullptr || at_once::bytes_of(datatype, count) > at_once::kMost ||
       !(at_once::is_rank(source, *comm) || source == MPI_ANY_SOURCE) || !(tag >= 0 || tag == MPI_ANY_TAG) ||
-      request == nullptr || at_once::is_odd(buf)) [[unlikely]] {
+      request == nullptr || at_once::is_odd(buf) || comm->spread != nullptr) [[unlikely]] {
     return checked();
   }
   mpi::Datatype& type = *mpi::predefined_datatypes[mpi::handle_value(datatype) - mpi::kFirstDatatype];

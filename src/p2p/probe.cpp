@@ -38,11 +38,16 @@ void describe(const UnexpectedHeader& header, MPI_Status* status) {
   mpi::set_status_cancelled(*status, false);
 }
 
+vci::Vci& vci_for(Comm& comm, int source, int tag) {
+  return *mpi::stream_of(comm, mpi::Channel::kUser, source, tag).vci;
+}
+
 // Looks for the oldest message that matches; reports it, and takes it off the list when `taken` is not null.
 bool look(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader** taken) {
   const match::Key key{comm.address.context, source, tag};
-  LockGuard guard(comm.vci->lock());
-  portals::MatchList& list = comm.vci->matching();
+  vci::Vci& vci = vci_for(comm, source, tag);
+  LockGuard guard(vci.lock());
+  portals::MatchList& list = vci.matching();
   if (taken != nullptr) {
     *taken = list.extract(key);
     if (*taken != nullptr) describe(**taken, status);
@@ -55,12 +60,12 @@ bool look(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader*
 
 bool look_after_progress(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader** taken) {
   if (look(comm, source, tag, status, taken)) return true;
-  comm.vci->domain().progress_once(*comm.vci);
+  comm.vci->domain().progress_once(vci_for(comm, source, tag));
   return look(comm, source, tag, status, taken);
 }
 
 void wait_for_message(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader** taken) {
-  comm.vci->domain().wait(*comm.vci, [&] { return look(comm, source, tag, status, taken); });
+  comm.vci->domain().wait(vci_for(comm, source, tag), [&] { return look(comm, source, tag, status, taken); });
 }
 
 Status wrap(Comm& comm, UnexpectedHeader* header, MPI_Message* handle) {

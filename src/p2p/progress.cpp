@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "mpi/process.hpp"
+#include "mpi/spread.hpp"
 #include "p2p/install.hpp"
 #include "p2p/ownership.hpp"
 #include "p2p/protocol.hpp"
@@ -121,19 +122,23 @@ bool test(Request& request) {
 
 void destroy(Request* request) { request->type->destroy(*request); }
 
-Status find_lane(Comm& comm, int peer, vci::Lane** lane) noexcept {
-  mpi::Peer& entry = comm.peers[peer];
-  *lane = entry.lane.load(std::memory_order_acquire);
+Status find_lane(Comm& comm, Channel channel, int peer, int tag, vci::Lane** lane) noexcept {
+  std::atomic<vci::Lane*>& entry = mpi::lane_of(comm, channel, peer, tag);
+  *lane = entry.load(std::memory_order_acquire);
   if (*lane != nullptr) return Status::ok();
   const mpi::Group& members = comm.is_inter() ? *comm.remote_group : *comm.group;
-  HEDDLE_TRY(comm.vci->lane_to(members.members[static_cast<std::size_t>(peer)], entry.address.vci, lane));
-  entry.lane.store(*lane, std::memory_order_release);
+  vci::Vci& owner = *mpi::stream_of(comm, channel, peer, tag).vci;
+  HEDDLE_TRY(
+      owner.lane_to(members.members[static_cast<std::size_t>(peer)], mpi::remote_vci(comm, channel, peer, tag), lane));
+  entry.store(*lane, std::memory_order_release);
   return Status::ok();
 }
 
-void post_control(Comm& comm, int peer, std::uint8_t portal, const void* prefix, std::size_t bytes) noexcept {
+void answer(ReceiveRequest& receive, std::uint8_t portal, const void* prefix, std::size_t bytes) noexcept {
+  Comm& comm = *receive.comm;
   vci::Lane* lane = nullptr;
-  if (!find_lane(comm, peer, &lane)) comm.vci->domain().fatal(last_error_detail());
+  if (!find_lane(comm, receive.args.channel, receive.source, receive.tag, &lane))
+    comm.vci->domain().fatal(last_error_detail());
   const wire::Header header{portal, static_cast<std::uint8_t>(bytes), 0, 0, comm.rank, 0};
   wire::Payload none;
   if (lane->try_post(header, prefix, none)) return;

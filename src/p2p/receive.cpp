@@ -27,8 +27,9 @@ void destroy_receive(Request& request) { destroy(static_cast<ReceiveRequest&>(re
 const mpi::RequestType kReceiveType{start_receive, cancel_receive, destroy_receive};
 
 ReceiveRequest* make_receive(Comm& comm, const Arguments& arguments) noexcept {
-  LockGuard guard(comm.vci->lock());
-  auto* request = comm.vci->pool().make<ReceiveRequest>(comm, arguments);
+  vci::Vci& vci = *mpi::stream_of(comm, arguments.channel, arguments.peer, arguments.tag).vci;
+  LockGuard guard(vci.lock());
+  auto* request = vci.pool().make<ReceiveRequest>(comm, arguments);
   if (request == nullptr) return nullptr;
   ++request->stream->receives;
   mpi::retain(*arguments.type);
@@ -112,8 +113,8 @@ void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const st
   if (portal == kEagerSync) {
     SyncPrefix sync;
     std::memcpy(&sync, prefix, sizeof sync);
-    const AckPrefix answer{sync.sender};
-    post_control(*comm, source, kAck, &answer, sizeof answer);
+    const AckPrefix ack{sync.sender};
+    answer(*this, kAck, &ack, sizeof ack);
   }
   arrived == expected ? finish(*this) : answer_announcement(*this, rts);
 }

@@ -4,6 +4,7 @@
 //       as often as it looks. No other instruction of it is locked.
 #pragma once
 
+#include "mpi/spread.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/request.hpp"
 #include "vci/vci.hpp"
@@ -11,7 +12,9 @@
 namespace heddle::p2p {
 
 inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexcept
-    : Request(kReceiveType), args(arguments), stream(&c.stream) {
+    : Request(kReceiveType),
+      args(arguments),
+      stream(&mpi::stream_of(c, arguments.channel, arguments.peer, arguments.tag)) {
   comm = &c;
   vci = stream->vci;
 }
@@ -34,7 +37,7 @@ inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexc
 // Makes and posts a receive in one go. Null when memory ran out. REQUIRES: not from MPI_PROC_NULL.
 [[gnu::always_inline]] inline ReceiveRequest* post_receive(Comm& comm, const Arguments& arguments) noexcept
     NO_THREAD_SAFETY_ANALYSIS {
-  mpi::Stream& stream = comm.stream;
+  mpi::Stream& stream = mpi::stream_of(comm, arguments.channel, arguments.peer, arguments.tag);
   stream.vci->lock().lock();
   auto* receive = stream.vci->pool().make<ReceiveRequest>(comm, arguments);
   if (receive == nullptr) [[unlikely]] {

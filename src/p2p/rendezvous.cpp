@@ -156,7 +156,7 @@ namespace {
 void complete(ReceiveRequest& receive) noexcept {
   if (Pull* pull = receive.pull; pull != nullptr) {
     const FinPrefix fin{pull->sender};
-    if (pull->claimed) post_control(*receive.comm, receive.source, kFin, &fin, sizeof fin);
+    if (pull->claimed) answer(receive, kFin, &fin, sizeof fin);
     pull->receive = nullptr;
   }
   finish(receive);
@@ -180,7 +180,7 @@ bool read_some(Pull& pull) noexcept NO_THREAD_SAFETY_ANALYSIS {
   if (n < bytes) {
     pull.failed = true;
     const PushPrefix rest{pull.sender, at + n, bytes - n};
-    post_control(*receive.comm, receive.source, kPush, &rest, sizeof rest);
+    answer(receive, kPush, &rest, sizeof rest);
   }
   if (receive.arrived == receive.expected) complete(receive);
   return true;
@@ -215,7 +215,7 @@ Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept NO_THREA
   vci::Lane* lane = nullptr;
   const wire::Offer offer(rts.offer);
   if (!offer || receive.error != 0 || !receive.cursor.contiguous() ||
-      !find_lane(*receive.comm, receive.source, &lane)) {
+      !find_lane(*receive.comm, receive.args.channel, receive.source, receive.tag, &lane)) {
     return nullptr;
   }
   wire::PeerMemory* memory = lane->tx().memory();
@@ -246,8 +246,8 @@ void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept
   vci::Vci& vci = *receive.vci;
   // A plain copy needs no help, and a process that sends to itself would only help itself by way of cells.
   if (pull == nullptr || !pull->plain) {
-    const CtsPrefix answer{rts.sender, reinterpret_cast<std::uint64_t>(&receive)};
-    post_control(*receive.comm, receive.source, kCts, &answer, sizeof answer);
+    const CtsPrefix cts{rts.sender, reinterpret_cast<std::uint64_t>(&receive)};
+    answer(receive, kCts, &cts, sizeof cts);
   }
   if (pull != nullptr) vci.add_idle_task(*pull);  // not before the answer: a fin may not pass it
 }

@@ -115,10 +115,10 @@ void finish(ReceiveRequest& receive) noexcept;
 [[gnu::cold]] void reap_later(Request& request) noexcept;
 
 // Sends a packet without payload in answer to the peer's request.
-void post_control(Comm& comm, int peer, std::uint8_t portal, const void* prefix, std::size_t bytes) noexcept;
+void answer(ReceiveRequest& receive, std::uint8_t portal, const void* prefix, std::size_t bytes) noexcept;
 
 // The lane to a member of the communicator; makes it on first use.
-Status find_lane(Comm& comm, int peer, vci::Lane** lane) noexcept;
+Status find_lane(Comm& comm, Channel channel, int peer, int tag, vci::Lane** lane) noexcept;
 
 // The request that every send returns which is complete when the call returns. Shared by all threads and never freed.
 union Immortal {

@@ -87,11 +87,12 @@ const mpi::RequestType kSendType{start_send, cancel_send, destroy_send};
 SendRequest::SendRequest(Comm& c, const Arguments& arguments, Mode m) noexcept
     : Request(kSendType), args(arguments), mode(m) {
   comm = &c;
-  vci = c.vci;
+  vci = mpi::stream_of(c, arguments.channel, arguments.peer, arguments.tag).vci;
 }
 
 SendRequest* make_send(Comm& comm, const Arguments& arguments, Mode mode) noexcept {
-  auto* request = comm.vci->make<SendRequest>(comm, arguments, mode);
+  auto* request = mpi::stream_of(comm, arguments.channel, arguments.peer, arguments.tag)
+                      .vci->make<SendRequest>(comm, arguments, mode);
   if (request == nullptr) return nullptr;
   mpi::retain_for_message(comm);
   mpi::retain(*arguments.type);
@@ -108,7 +109,7 @@ Status SendRequest::start() noexcept {
     complete.store(1, std::memory_order_release);
     return Status::ok();
   }
-  HEDDLE_TRY(find_lane(*comm, args.peer, &lane));
+  HEDDLE_TRY(find_lane(*comm, args.channel, args.peer, args.tag, &lane));
   cursor.init(*args.type, args.count, args.buffer);
   if (mode == Mode::kBuffered) HEDDLE_TRY(take_copy(*this));
   push = cursor.total() <= max_packet(*this) ? push_eager : push_announcement;
@@ -121,8 +122,8 @@ void on_ack(vci::Vci&, const wire::Packet& packet) {
 }
 
 bool send_slots(Comm& comm, const void* buffer, std::size_t bytes, int dest, int tag, Channel channel) noexcept {
-  mpi::Peer& peer = comm.peers[dest];
-  vci::Lane* lane = peer.lane.load(std::memory_order_acquire);
+  const mpi::Peer& peer = comm.peers[dest];
+  vci::Lane* lane = mpi::lane_of(comm, channel, dest, tag).load(std::memory_order_acquire);
   if (lane == nullptr) return false;
   wire::Payload payload{buffer, bytes};
   const std::uint32_t context = peer.address.context + static_cast<std::uint32_t>(channel);

@@ -43,6 +43,11 @@ std::uint32_t Domain::take_vci() noexcept {
   return index;
 }
 
+std::uint32_t Domain::share_all_vcis() noexcept {
+  used_.fetch_or((1u << vci_count()) - 1, std::memory_order_release);
+  return vci_count();
+}
+
 void Domain::give_vci_back(std::uint32_t index) noexcept {
   if (index != 0) taken_.fetch_and(~(1u << index), std::memory_order_relaxed);
 }

@@ -57,6 +57,8 @@ class Domain {
   // A VCI of its own for one more user, or the fallback (number 0) when all are taken. Any thread.
   std::uint32_t take_vci() noexcept;
   void give_vci_back(std::uint32_t index) noexcept;
+  // For one that uses all of them beside the others' users: how many there are. Any thread.
+  std::uint32_t share_all_vcis() noexcept;
 
   // One round of progress for a thread that is interested in `vci`. `round` counts its rounds; returns how much moved.
   unsigned progress(Vci& vci, unsigned round) noexcept;

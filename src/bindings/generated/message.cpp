@@ -94,7 +94,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ibsend_c) int MPI_Ibsend_c(const void*, MPI_Coun
 HEDDLE_PUBLIC int PMPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
   return call<kRunning>("MPI_Improbe", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("tag", tag));
+    HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(not_null("flag", flag));
     HEDDLE_TRY(not_null("message", message));
     return api::improbe(source, tag, comm_, flag, message, status);
@@ -129,7 +129,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Imrecv_c) int MPI_Imrecv_c(void*, MPI_Count, MPI
 HEDDLE_PUBLIC int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   return call<kRunning>("MPI_Iprobe", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("tag", tag));
+    HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(not_null("flag", flag));
     return api::iprobe(source, tag, comm_, flag, status);
   });
@@ -142,7 +142,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iprobe) int MPI_Iprobe(int, int, MPI_Comm, int*,
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("tag", tag));
+    HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::irecv(buf, count, *datatype_, source, tag, comm_, request);
@@ -160,7 +160,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irecv) int MPI_Irecv(void*, int, MPI_Datatype, i
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("tag", tag));
+    HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::irecv(buf, count, *datatype_, source, tag, comm_, request);
@@ -247,7 +247,7 @@ HEDDLE_PUBLIC int PMPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatyp
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("recvtag", recvtag));
+    HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
@@ -267,7 +267,7 @@ HEDDLE_PUBLIC int PMPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("recvtag", recvtag));
+    HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
@@ -284,7 +284,7 @@ HEDDLE_PUBLIC int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype data
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("sendtag", sendtag));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("recvtag", recvtag));
+    HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::isendrecv_replace(buf, count, *datatype_, dest, sendtag, source, recvtag, comm_, request);
@@ -300,7 +300,7 @@ HEDDLE_PUBLIC int PMPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datat
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("sendtag", sendtag));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("recvtag", recvtag));
+    HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::isendrecv_replace(buf, count, *datatype_, dest, sendtag, source, recvtag, comm_, request);
@@ -339,7 +339,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Issend_c) int MPI_Issend_c(const void*, MPI_Coun
 HEDDLE_PUBLIC int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   return call<kRunning>("MPI_Mprobe", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("tag", tag));
+    HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(not_null("message", message));
     return api::mprobe(source, tag, comm_, message, status);
   });
@@ -371,7 +371,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Mrecv_c) int MPI_Mrecv_c(void*, MPI_Count, MPI_D
 HEDDLE_PUBLIC int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   return call<kRunning>("MPI_Probe", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("tag", tag));
+    HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     return api::probe(source, tag, comm_, status);
   });
 }
@@ -383,7 +383,7 @@ HEDDLE_PUBLIC int PMPI_Recv(void* buf, int count, MPI_Datatype datatype, int sou
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("tag", tag));
+    HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::recv(buf, count, *datatype_, source, tag, comm_, status);
   });
@@ -396,7 +396,7 @@ HEDDLE_PUBLIC int PMPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype datatype,
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("tag", tag));
+    HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::recv(buf, count, *datatype_, source, tag, comm_, status);
   });
@@ -409,7 +409,7 @@ HEDDLE_PUBLIC int PMPI_Recv_init(void* buf, int count, MPI_Datatype datatype, in
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("tag", tag));
+    HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::recv_init(buf, count, *datatype_, source, tag, comm_, request);
@@ -423,7 +423,7 @@ HEDDLE_PUBLIC int PMPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype data
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("tag", tag));
+    HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::recv_init(buf, count, *datatype_, source, tag, comm_, request);
@@ -558,7 +558,7 @@ HEDDLE_PUBLIC int PMPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("recvtag", recvtag));
+    HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::sendrecv(sendbuf, sendcount, *sendtype_, dest, sendtag, recvbuf, recvcount, *recvtype_, source, recvtag, comm_, status);
@@ -577,7 +577,7 @@ HEDDLE_PUBLIC int PMPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("recvtag", recvtag));
+    HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::sendrecv(sendbuf, sendcount, *sendtype_, dest, sendtag, recvbuf, recvcount, *recvtype_, source, recvtag, comm_, status);
@@ -593,7 +593,7 @@ HEDDLE_PUBLIC int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datat
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("sendtag", sendtag));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("recvtag", recvtag));
+    HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::sendrecv_replace(buf, count, *datatype_, dest, sendtag, source, recvtag, comm_, status);
   });
@@ -608,7 +608,7 @@ HEDDLE_PUBLIC int PMPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Dataty
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("sendtag", sendtag));
     HEDDLE_TRY(check_source("source", source, comm_));
-    HEDDLE_TRY(check_recv_tag("recvtag", recvtag));
+    HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::sendrecv_replace(buf, count, *datatype_, dest, sendtag, source, recvtag, comm_, status);
   });
