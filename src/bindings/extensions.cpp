@@ -1,7 +1,7 @@
 // The procedures of mpix.h.
+#include <mpix.h>
 #include "bindings/call.hpp"
 #include "comm/api_comm.hpp"
-#include "mpix.h"
 
 using namespace heddle;
 using namespace heddle::bindings;

@@ -65,16 +65,6 @@ Status connect(Comm& comm, const Address* addresses) noexcept {
   return Status::ok();
 }
 
-Stream& spread_stream(Comm& comm, int source, int tag) noexcept {
-  const std::uint32_t i = comm.spread->index(comm.address, source, tag);
-  return i == 0 ? comm.stream : comm.spread->streams[i];
-}
-
-std::atomic<vci::Lane*>& spread_lane(Comm& comm, int peer, int tag) noexcept {
-  const std::uint32_t i = comm.spread->index(comm.peers[peer].address, comm.rank, tag);
-  return comm.spread->lanes[static_cast<std::size_t>(peer) * wire::kMaxVcis + i];
-}
-
 std::uint32_t remote_vci(Comm& comm, Channel channel, int peer, int tag) noexcept {
   const Address& address = comm.peers[peer].address;
   if (comm.spread == nullptr || channel != Channel::kUser) return address.vci;

@@ -42,8 +42,15 @@ inline std::uint32_t vci_of(const Address& address, std::uint32_t index) noexcep
   return vci < address.vcis || index == 0 ? vci : vci - address.vcis;
 }
 
-[[gnu::noinline]] Stream& spread_stream(Comm& comm, int source, int tag) noexcept;
-[[gnu::noinline]] std::atomic<vci::Lane*>& spread_lane(Comm& comm, int peer, int tag) noexcept;
+// In a spread communicator, of the user's messages.
+inline Stream& spread_stream(Comm& comm, int source, int tag) noexcept {
+  const std::uint32_t i = comm.spread->index(comm.address, source, tag);
+  return i == 0 ? comm.stream : comm.spread->streams[i];
+}
+inline std::atomic<vci::Lane*>& spread_lane(Comm& comm, int peer, int tag) noexcept {
+  const std::uint32_t i = comm.spread->index(comm.peers[peer].address, comm.rank, tag);
+  return comm.spread->lanes[static_cast<std::size_t>(peer) * wire::kMaxVcis + i];
+}
 
 // Where this process receives from `source` with this tag, and gets the answers to what it sends there.
 inline Stream& stream_of(Comm& comm, Channel channel, int source, int tag) noexcept {

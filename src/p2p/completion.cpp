@@ -127,17 +127,20 @@ int at_once::report_sent(MPI_Status* status) noexcept {
   return MPI_SUCCESS;
 }
 
-int wait_for_receive_at_once(MPI_Request* handle, MPI_Status* status, CheckedWait checked) noexcept {
+int wait_for_receive_at_once(MPI_Request* handle, MPI_Status* status,
+                             CheckedWait checked) noexcept NO_THREAD_SAFETY_ANALYSIS {
   Request* request = mpi::from_handle(*handle);
   if (request == nullptr || request->type != &p2p::kReceiveType || request->persistent) return checked(handle, status);
-  if (!request->is_complete()) {
-    request->vci->progress();
-    if (!request->is_complete()) return checked(handle, status);
+  vci::Vci& vci = *request->vci;
+  if (!vci.lock().try_lock()) return checked(handle, status);
+  if (!request->is_complete()) vci.poll();
+  if (!request->is_complete() || request->error != MPI_SUCCESS) {
+    vci.unlock_after_poll();
+    return checked(handle, status);
   }
-  if (request->error != MPI_SUCCESS) return checked(handle, status);
-  p2p::fill_status(*request, status);
+  if (status != MPI_STATUS_IGNORE) p2p::fill_status(*request, status);
   *handle = MPI_REQUEST_NULL;
-  p2p::destroy(static_cast<p2p::ReceiveRequest&>(*request));
+  p2p::destroy_and_unlock(static_cast<p2p::ReceiveRequest&>(*request));
   return MPI_SUCCESS;
 }
 

@@ -14,10 +14,13 @@ Status start_receive(Request& request) { return static_cast<ReceiveRequest&>(req
 void cancel_receive(Request& request) {
   auto& receive = static_cast<ReceiveRequest&>(request);
   if (receive.args.peer == MPI_PROC_NULL) return;
-  LockGuard guard(receive.vci->lock());
-  if (!receive.queued() || !receive.vci->matching().unlink(receive)) return;
-  receive.cancelled = true;
-  finish(receive);
+  vci::Vci& vci = *receive.vci;
+  vci.lock().lock();
+  if (receive.queued() && vci.matching().unlink(receive)) {
+    receive.cancelled = true;
+    finish(receive);
+  }
+  vci.unlock_after_poll();
 }
 
 void destroy_receive(Request& request) { destroy(static_cast<ReceiveRequest&>(request)); }

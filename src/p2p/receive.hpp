@@ -1,7 +1,7 @@
 // The parts of a receive that every message goes through, inlined into the procedures.
 //
-// Cost: a receive takes its VCI's lock twice, once to be made and posted and once to be given back; its progress takes it
-//       as often as it looks. No other instruction of it is locked.
+// Cost: a receive takes its VCI's lock twice, once to be made and posted and once to be found complete and given back; while
+//       it waits, as often as it looks. No other instruction of it is locked.
 #pragma once
 
 #include "mpi/spread.hpp"
@@ -50,24 +50,30 @@ inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexc
   return receive;
 }
 
-inline void destroy(ReceiveRequest& receive) noexcept {
-  mpi::release(*receive.args.type);
+// destroy() by the holder of the VCI's lock, who loses it.
+[[gnu::always_inline]] inline void destroy_and_unlock(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
+  mpi::Datatype& type = *receive.args.type;
   Comm& comm = *receive.comm;
   mpi::Stream& stream = *receive.stream;
-  stream.vci->lock().lock();
   stream.vci->pool().destroy(&receive);
   const bool last = --stream.receives == 0 && stream.closing;
-  stream.vci->lock().unlock();
+  stream.vci->unlock_after_poll();
+  mpi::release(type);
   if (last) [[unlikely]]
     mpi::close(comm);
 }
 
-inline void finish(ReceiveRequest& receive) noexcept {
+inline void destroy(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
+  receive.vci->lock().lock();
+  destroy_and_unlock(receive);
+}
+
+inline void finish(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
   vci::Vci& vci = *receive.vci;
   if (receive.abandoned) [[unlikely]]
     return reap_later(receive);
   receive.complete.store(1, std::memory_order_release);
-  vci.wake_waiters();
+  vci.note_completed();
 }
 
 }  // namespace heddle::p2p

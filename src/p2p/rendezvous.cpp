@@ -200,7 +200,7 @@ bool step_pull(vci::Task& task) NO_THREAD_SAFETY_ANALYSIS {
       if (!moved) pull.rounds_in_vain = 0;
     }
     const bool done = pull.receive == nullptr;
-    vci.lock().unlock();
+    vci.unlock_after_poll();
     if (done) {
       vci.pool().destroy(&pull);
       return true;

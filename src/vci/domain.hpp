@@ -27,7 +27,7 @@ namespace heddle::vci {
 struct DomainOptions {
   wire::ProcessId self = 0;
   bool threaded = false;
-  std::uint32_t vcis = 8;                            // HEDDLE_VCIS; at most wire::kMaxVcis
+  std::uint32_t vcis = wire::kMaxVcis;               // HEDDLE_VCIS; at most wire::kMaxVcis
   match::EngineKind engine = match::kDefaultEngine;  // HEDDLE_MATCHING
   std::uint32_t cores = 1;                           // of this node that the job may use
   std::uint32_t local_ranks = 1;                     // of this job on this node

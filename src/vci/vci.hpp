@@ -65,9 +65,20 @@ class alignas(2 * kCacheLine) Vci {
       return moved;
     }
     moved += poll();
-    lock_.unlock();
+    unlock_after_poll();
     return moved;
   }
+  // Handles what has arrived.
+  unsigned poll() noexcept REQUIRES(lock_);
+  // Gives the lock back, and then wakes whoever waits if something has completed: once for all that a poll brought.
+  void unlock_after_poll() noexcept RELEASE(lock_) {
+    const bool wake = completed_;
+    completed_ = false;
+    lock_.unlock();
+    if (wake) wake_waiters();
+  }
+  // A receive is complete, of which another thread may be waiting for the end.
+  void note_completed() noexcept REQUIRES(lock_) { completed_ = true; }
   bool has_busy_lanes() const noexcept { return busy_lanes_.load(std::memory_order_relaxed) != 0; }
 
   bool threaded() const noexcept { return bell_ != nullptr; }
@@ -85,7 +96,6 @@ class alignas(2 * kCacheLine) Vci {
   void count_busy_lane(bool now) noexcept { busy_lanes_.fetch_add(now ? 1 : -1, std::memory_order_relaxed); }
 
  private:
-  unsigned poll() noexcept REQUIRES(lock_);
   unsigned push_lanes(bool* contended) noexcept;
 
   static constexpr unsigned kPollLimit = 32;  // packets of one ring before the next gets its turn
@@ -94,6 +104,7 @@ class alignas(2 * kCacheLine) Vci {
   const std::uint32_t index_;
   Doorbell* const bell_;  // null when one thread uses the process: nobody can be asleep then
   Lock lock_;
+  bool completed_ GUARDED_BY(lock_) = false;
   portals::MatchList matching_ GUARDED_BY(lock_);
   portals::PortalTable table_;
 
