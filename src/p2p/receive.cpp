@@ -132,6 +132,7 @@ void ReceiveRequest::more(const std::byte* payload, std::size_t payload_bytes) n
 // A message's first packet: eager, eager sync, or rts.
 [[gnu::flatten]] void on_message(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
   const match::Key key{packet.header.context, packet.header.source, packet.header.tag};
+  vci.count_received();
   portals::MatchEntry* entry = vci.matching().arrive(key);
   auto* receive = static_cast<ReceiveRequest*>(entry);
   if (receive != nullptr) [[likely]] {
@@ -139,7 +140,10 @@ void ReceiveRequest::more(const std::byte* payload, std::size_t payload_bytes) n
       return receive->take_whole(key, packet.payload, packet.payload_bytes);
     }
     receive->begin(packet.header.portal, key, packet.prefix, packet.payload, packet.payload_bytes);
-  } else if (vci.matching().keep(key, packet) == nullptr) {
+    return;
+  }
+  vci.count_unexpected();
+  if (vci.matching().keep(key, packet) == nullptr) {
     vci.domain().fatal("no memory to keep an unexpected message; receive messages sooner, or give the job more memory");
   }
 }

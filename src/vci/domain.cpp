@@ -57,6 +57,7 @@ unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
       const std::uint32_t later = others & (~0u << from);
       const auto index = static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : others));
       next_foreign_.store(index + 1, std::memory_order_relaxed);
+      vcis_[index]->count_foreign_poll();
       moved += vcis_[index]->progress();
     }
   }

@@ -15,6 +15,7 @@
 #include "base/lock.hpp"
 #include "portals/match_list.hpp"
 #include "portals/table.hpp"
+#include "vci/counts.hpp"
 #include "vci/lane.hpp"
 #include "vci/pool.hpp"
 
@@ -61,6 +62,7 @@ class alignas(2 * kCacheLine) Vci {
     unsigned moved = has_busy_lanes() ? push_lanes() : 0;
     if (!lock_.try_lock()) {
       *contended = true;
+      contended_polls_.fetch_add(1, std::memory_order_relaxed);
       return moved;
     }
     moved += poll();
@@ -68,6 +70,12 @@ class alignas(2 * kCacheLine) Vci {
     return moved;
   }
   bool has_busy_lanes() const noexcept { return busy_lanes_.load(std::memory_order_relaxed) != 0; }
+
+  void count_received() noexcept REQUIRES(lock_) { ++received_; }
+  void count_unexpected() noexcept REQUIRES(lock_) { ++unexpected_; }
+  void count_foreign_poll() noexcept { foreign_polls_.fetch_add(1, std::memory_order_relaxed); }
+  // Of this moment. Any thread, also below MPI_THREAD_MULTIPLE; then what is counted meanwhile may be missing.
+  Counts counts() noexcept;
 
   bool threaded() const noexcept { return bell_ != nullptr; }
   // Wakes the threads of this process that sleep in a wait: something of theirs may be complete.
@@ -88,6 +96,8 @@ class alignas(2 * kCacheLine) Vci {
   const std::uint32_t index_;
   Doorbell* const bell_;  // null when one thread uses the process: nobody can be asleep then
   Lock lock_;
+  std::uint64_t received_ GUARDED_BY(lock_) = 0;
+  std::uint64_t unexpected_ GUARDED_BY(lock_) = 0;
   portals::MatchList matching_ GUARDED_BY(lock_);
   portals::PortalTable table_;
 
@@ -96,6 +106,10 @@ class alignas(2 * kCacheLine) Vci {
   alignas(kCacheLine) std::atomic<std::int32_t> busy_lanes_{0};
   Lock lanes_lock_;
   std::deque<Lane> lanes_ GUARDED_BY(lanes_lock_);
+
+  // On a line of its own: the threads that are kept out write here, and must not slow the one that is in.
+  alignas(kCacheLine) std::atomic<std::uint64_t> contended_polls_{0};
+  std::atomic<std::uint64_t> foreign_polls_{0};
 };
 
 }  // namespace heddle::vci
