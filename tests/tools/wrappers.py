@@ -104,6 +104,11 @@ def heddle():
     expect(f"{664 - len(missing)} of 664" in info.stdout, "the number of procedures")
     everything = run(tool, "info", "--all").stdout
     expect(missing[0] in everything and "mpicc" in everything, "heddle info --all")
+    for line in ("vcis = 8", "matching = auto", "HEDDLE_VCIS: ", "1 to 16; the default is 8", "auto, list or hash"):
+        expect(line in everything, f"heddle info --all lacks '{line}'")
+    told = run(tool, "info", "--all", env={"HEDDLE_MATCHING": "hash", "HEDDLE_VCIS": "99"}).stdout
+    expect("matching = hash" in told, "heddle info --all shows the value of the environment")
+    expect("HEDDLE_VCIS='99' is not a number from 1 to 16" in told, "heddle info --all judges the environment")
     expect("heddle info" in run(tool, "--help").stdout, "heddle --help")
     for words, meant in ((["inof"], "info"), (["info", "--mising"], "--missing")):
         done = run(tool, *words)
