@@ -110,6 +110,45 @@ static void null_pointers(void) {
   CHECK_EQ(MPI_T_init_thread(-5, &i), code);
 }
 
+// Handles that were freed, the null handles, and all handles where one is wanted.
+static void stale_handles(void) {
+  MPI_T_pvar_session session, session_copy;
+  MPI_T_pvar_handle pvar, pvar_copy;
+  MPI_T_cvar_handle cvar, cvar_copy;
+  CHECK_EQ(MPI_T_cvar_handle_alloc(0, NULL, &cvar, &i), MPI_SUCCESS);
+  cvar_copy = cvar;
+  CHECK_EQ(MPI_T_cvar_handle_free(&cvar), MPI_SUCCESS);
+  CHECK_EQ(MPI_T_cvar_handle_alloc(0, NULL, &cvar, &i), MPI_SUCCESS);  // does not take its place
+  CHECK_EQ(MPI_T_cvar_read(cvar_copy, value), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_cvar_write(cvar_copy, value), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_cvar_handle_free(&cvar_copy), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_session_create(&session), MPI_SUCCESS);
+  CHECK_EQ(MPI_T_pvar_handle_alloc(session, 0, NULL, &pvar, &i), MPI_SUCCESS);
+  pvar_copy = pvar;
+  CHECK_EQ(MPI_T_pvar_handle_free(session, &pvar), MPI_SUCCESS);
+  CHECK_EQ(MPI_T_pvar_read(session, pvar_copy, value), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_start(session, pvar_copy), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_handle_free(session, &pvar_copy), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_cvar_read(MPI_T_CVAR_HANDLE_NULL, value), MPI_T_ERR_INVALID_HANDLE);
+  cvar_copy = MPI_T_CVAR_HANDLE_NULL;
+  CHECK_EQ(MPI_T_cvar_handle_free(&cvar_copy), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_start(session, MPI_T_PVAR_HANDLE_NULL), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_read(session, MPI_T_PVAR_ALL_HANDLES, value), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_write(session, MPI_T_PVAR_ALL_HANDLES, value), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_readreset(session, MPI_T_PVAR_ALL_HANDLES, value), MPI_T_ERR_INVALID_HANDLE);
+  for (int wrong = -1; wrong < 2000; wrong += 1999) {
+    CHECK_EQ(MPI_T_cvar_handle_alloc(wrong, NULL, &cvar_copy, &i), MPI_T_ERR_INVALID_INDEX);
+    CHECK_EQ(MPI_T_pvar_handle_alloc(session, wrong, NULL, &pvar, &i), MPI_T_ERR_INVALID_INDEX);
+  }
+  session_copy = session;
+  CHECK_EQ(MPI_T_pvar_session_free(&session), MPI_SUCCESS);
+  CHECK_EQ(MPI_T_pvar_session_free(&session), MPI_T_ERR_INVALID_SESSION);  // it is null now
+  CHECK_EQ(MPI_T_pvar_handle_alloc(session, 0, NULL, &pvar, &i), MPI_T_ERR_INVALID_SESSION);
+  CHECK_EQ(MPI_T_pvar_start(session_copy, MPI_T_PVAR_ALL_HANDLES), MPI_T_ERR_INVALID_SESSION);
+  CHECK_EQ(MPI_T_pvar_reset(session_copy, MPI_T_PVAR_ALL_HANDLES), MPI_T_ERR_INVALID_SESSION);
+  CHECK_EQ(MPI_T_pvar_session_free(&session_copy), MPI_T_ERR_INVALID_SESSION);
+}
+
 // The handles are there, and belong to somebody else; or were there, and ended with the last MPI_T_finalize.
 static void foreign_handles(void) {
   MPI_T_pvar_session one, other;
@@ -142,6 +181,7 @@ int main(void) {
   CHECK_EQ(MPI_T_init_thread(MPI_THREAD_SINGLE, &i), MPI_SUCCESS);
   no_handles();
   null_pointers();
+  stale_handles();
   foreign_handles();
   CHECK_EQ(MPI_T_cvar_get_index("vics", &i), MPI_T_ERR_INVALID_NAME);
   MPI_Error_string(MPI_T_ERR_INVALID_NAME, sentence, &length);

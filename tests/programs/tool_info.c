@@ -40,7 +40,7 @@ static int cvars(void) {
   int num, index, length, desc_length, verbosity, bind, scope, count, value;
   MPI_Datatype type;
   MPI_T_enum e;
-  MPI_T_cvar_handle handle, copy;
+  MPI_T_cvar_handle handle;
   OK(MPI_T_cvar_get_num(&num));
   CHECK(num > 0);
   for (int i = 0; i < num; i++) {
@@ -72,17 +72,10 @@ static int cvars(void) {
     OK(MPI_T_cvar_handle_alloc(i, NULL, &handle, &count));
     CHECK(count >= 1 && handle != MPI_T_CVAR_HANDLE_NULL, "%d", count);
     if (count == 1) OK(MPI_T_cvar_read(handle, &value));
-    copy = handle;
     OK(MPI_T_cvar_handle_free(&handle));
     CHECK(handle == MPI_T_CVAR_HANDLE_NULL);
-    CHECK_EQ(MPI_T_cvar_read(copy, &value), MPI_T_ERR_INVALID_HANDLE);
-    CHECK_EQ(MPI_T_cvar_write(copy, &value), MPI_T_ERR_INVALID_HANDLE);
-    CHECK_EQ(MPI_T_cvar_handle_free(&copy), MPI_T_ERR_INVALID_HANDLE);
   }
-  CHECK_EQ(MPI_T_cvar_handle_free(&handle), MPI_T_ERR_INVALID_HANDLE);
-  CHECK_EQ(MPI_T_cvar_read(MPI_T_CVAR_HANDLE_NULL, &value), MPI_T_ERR_INVALID_HANDLE);
   for (int i = -1; i <= num; i += num + 1) {
-    CHECK_EQ(MPI_T_cvar_handle_alloc(i, NULL, &handle, &count), MPI_T_ERR_INVALID_INDEX);
     CHECK_EQ(MPI_T_cvar_get_info(i, name, &length, NULL, NULL, NULL, NULL, NULL, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
   }
   CHECK_EQ(MPI_T_cvar_get_index("no variable has this name", &index), MPI_T_ERR_INVALID_NAME);
@@ -102,7 +95,7 @@ static int pvars(void) {
   int num, index, length, desc_length, verbosity, class, bind, readonly, continuous, atomic, count;
   MPI_Datatype type;
   MPI_T_enum e;
-  MPI_T_pvar_session session, copy;
+  MPI_T_pvar_session session;
   MPI_T_pvar_handle handle;
   OK(MPI_T_pvar_get_num(&num));
   OK(MPI_T_pvar_session_create(&session));
@@ -147,24 +140,14 @@ static int pvars(void) {
   OK(MPI_T_pvar_reset(session, MPI_T_PVAR_ALL_HANDLES));
   OK(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES));
   OK(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES));
-  unsigned long value[64];
-  CHECK_EQ(MPI_T_pvar_read(session, MPI_T_PVAR_ALL_HANDLES, value), MPI_T_ERR_INVALID_HANDLE);
-  CHECK_EQ(MPI_T_pvar_write(session, MPI_T_PVAR_ALL_HANDLES, value), MPI_T_ERR_INVALID_HANDLE);
-  CHECK_EQ(MPI_T_pvar_readreset(session, MPI_T_PVAR_ALL_HANDLES, value), MPI_T_ERR_INVALID_HANDLE);
   for (int i = -1; i <= num; i += num + 1) {
-    CHECK_EQ(MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &count), MPI_T_ERR_INVALID_INDEX);
     length = kText;
     CHECK_EQ(MPI_T_pvar_get_info(i, name, &length, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
              MPI_T_ERR_INVALID_INDEX);
   }
   CHECK_EQ(MPI_T_pvar_get_index("no variable has this name", MPI_T_PVAR_CLASS_COUNTER, &index), MPI_T_ERR_INVALID_NAME);
-  copy = session;
   OK(MPI_T_pvar_session_free(&session));
   CHECK(session == MPI_T_PVAR_SESSION_NULL);
-  CHECK_EQ(MPI_T_pvar_start(copy, MPI_T_PVAR_ALL_HANDLES), MPI_T_ERR_INVALID_SESSION);
-  CHECK_EQ(MPI_T_pvar_session_free(&copy), MPI_T_ERR_INVALID_SESSION);
-  CHECK_EQ(MPI_T_pvar_session_free(&session), MPI_T_ERR_INVALID_SESSION);
-  if (num > 0) CHECK_EQ(MPI_T_pvar_handle_alloc(session, 0, NULL, &handle, &count), MPI_T_ERR_INVALID_SESSION);
   return num;
 }
 
