@@ -13,14 +13,17 @@
 #include <string_view>
 #include <vector>
 
+#include "base/profile.hpp"
 #include "base/spelling.hpp"
 #include "bindings/generated/missing.hpp"
 #include "controls.hpp"
 #include "mpi.h"
+#include "tune.hpp"
+#include "wire/single_copy.hpp"
 
 namespace {
 
-constexpr std::string_view kCommands[] = {"info"};
+constexpr std::string_view kCommands[] = {"info", "tune"};
 constexpr std::string_view kInfoOptions[] = {"--missing", "--all", "--help"};
 
 constexpr char kUsage[] =
@@ -29,6 +32,7 @@ constexpr char kUsage[] =
     "  heddle info             version, library, how much of MPI is there\n"
     "  heddle info --missing   the procedures that are not implemented, one a line\n"
     "  heddle info --all       that, the limits and the files of the installation, and the control variables\n"
+    "  heddle tune             measures this machine and stores what decides how long messages travel (--help)\n"
     "  heddle --help           this text\n"
     "  heddle --version        Heddle's version\n";
 
@@ -105,6 +109,15 @@ int info(bool all) {
   std::printf("procedures   %d of %d implemented; heddle info --missing lists the others\n",
               heddle::kProcedures - missing, heddle::kProcedures);
   std::printf("wires        shm (shared memory: the processes of one node, and a process to itself)\n");
+  const char* why = "";
+  if (heddle::wire::single_copy_works(&why)) {
+    std::printf("single copy  works: a process reads long messages from its peer's memory\n");
+  } else {
+    std::printf("single copy  is refused (%s): long messages need their sender's help\n", why);
+  }
+  const std::string profile = heddle::profile_path();
+  const bool stored = !profile.empty() && access(profile.c_str(), R_OK) == 0;
+  std::printf("profile      %s\n", stored ? profile.c_str() : "none; heddle tune makes one (the defaults are good)");
   if (!all) return 0;
   std::printf("compilers    %s/bin/mpicc, %s/bin/mpicxx\n", found.prefix.c_str(), found.prefix.c_str());
   std::printf("launcher     %s/bin/mpiexec\n", found.prefix.c_str());
@@ -156,5 +169,6 @@ int main(int argc, char** argv) {
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return std::fputs(kUsage, stdout), 0;
   if (words[0] == "--version" || words[0] == "version") return std::puts("Heddle " HEDDLE_VERSION), 0;
   if (words[0] == "info") return run_info(std::span(words).subspan(1));
+  if (words[0] == "tune") return run_tune(std::span(words).subspan(1));
   return unknown("command", words[0], kCommands);
 }

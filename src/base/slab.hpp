@@ -27,7 +27,8 @@ class Slab {
   // Null when the system has no memory left.
   template <class... Args>
   T* take(Args&&... args) noexcept {
-    if (free_ == nullptr && !grow()) return nullptr;
+    if (free_ == nullptr && !grow()) [[unlikely]]
+      return nullptr;
     Node* node = free_;
     free_ = node->next;
     // The first word of the dead object (its Kind) is overwritten here by T's constructor.
@@ -80,7 +81,7 @@ class Slab {
     return free_ != nullptr;
   }
 
-  bool grow() noexcept {
+  [[gnu::noinline, gnu::cold]] bool grow() noexcept {
     if (inherit()) return true;
     Node* chunk = new (std::nothrow) Node[kChunk];
     if (chunk == nullptr) return false;

@@ -47,6 +47,12 @@ class Matcher {
     if (in_hash()) return hash_.arrive(message_key);
     return after_search(list_.arrive(message_key));
   }
+  // Short cuts for the usual case, of the list alone; null or false: nothing happened, ask arrive() or post().
+  ReceiveNode* arrive_at_front(const Key& message_key) noexcept {
+    return in_hash() ? nullptr : list_.arrive_at_front(message_key);
+  }
+  bool post_to_empty(ReceiveNode& receive) noexcept { return !in_hash() && list_.post_to_empty(receive); }
+
   void add_unexpected(MessageNode& message) noexcept {
     in_hash() ? hash_.add_unexpected(message) : list_.add_unexpected(message);
   }

@@ -67,8 +67,11 @@ Status open_shm(boot::Boot& boot, bool threaded, std::unique_ptr<wire::Wire>* ou
     HEDDLE_TRY(boot.fence());
   }
   std::vector<wire::ProcessId> ids(boot.local_ranks().begin(), boot.local_ranks().end());
+  std::unique_ptr<wire::MemoryReader> reader;
+  HEDDLE_TRY(wire::make_memory_reader(std::getenv("HEDDLE_SINGLE_COPY"), &reader));
+  if (reader != nullptr) wire::allow_single_copy(boot.launcher_pid());
   *out = std::make_unique<wire::ShmWire>(std::move(segment), static_cast<std::uint32_t>(boot.local_rank()),
-                                         std::move(ids), threaded);
+                                         std::move(ids), threaded, std::move(reader));
   return Status::ok();
 }
 
@@ -94,6 +97,9 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   options.fatal = abort_job;
   options.fatal_context = boot_.get();
   HEDDLE_TRY(read_options(&options));
+  std::string warning;
+  HEDDLE_TRY(load_profile(&options.profile, &warning));
+  if (!warning.empty() && boot_->local_rank() == 0) boot::write_message("heddle: " + warning);
   if (boot_->local_size() != boot_->size()) {
     return error(MPI_ERR_OTHER,
                  "the job has %d ranks, but only %d of them on this node; this version of Heddle runs on one node",

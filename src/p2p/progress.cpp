@@ -5,6 +5,7 @@
 
 #include "mpi/process.hpp"
 #include "p2p/install.hpp"
+#include "p2p/ownership.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/request.hpp"
 #include "vci/domain.hpp"
@@ -12,9 +13,6 @@
 
 namespace heddle::p2p {
 namespace {
-
-// Values of Request::complete.
-constexpr std::uint32_t kPending = 0, kComplete = 1, kAbandoned = 2;
 
 void destroy_nothing(Request&) {}
 constexpr mpi::RequestType kImmortalType{nullptr, nullptr, destroy_nothing};
@@ -41,15 +39,28 @@ bool reap(Task& task) {
   return true;
 }
 
+// False: it was complete already.
+bool let_go(Request& request) noexcept {
+  if (request.type == &kReceiveType) {
+    LockGuard guard(request.vci->lock());
+    return request.abandoned = !request.is_complete();
+  }
+  return Ownership<>::abandon(request.complete);
+}
+
 }  // namespace
 
 void install(vci::Domain& domain) {
   for (std::uint32_t i = 0; i < domain.vci_count(); ++i) {
     portals::PortalTable& table = domain.vci(i).table();
     for (Portal portal : {kEager, kEagerSync, kRts}) table.set(portal, on_message);
+    static_assert(kEager == portals::kShortPortal);
+    table.set_short(on_eager);
     table.set(kCts, on_cts);
     table.set(kData, on_data);
     table.set(kAck, on_ack);
+    table.set(kPush, on_push);
+    table.set(kFin, on_fin);
   }
 }
 
@@ -57,38 +68,22 @@ constinit Immortal the_immortal{kImmortalType};
 
 void finish(Request& request) noexcept {
   vci::Vci& vci = *request.vci;
-  std::uint32_t before = request.complete.load(std::memory_order_relaxed);
-  if (vci.threaded()) {
-    before = request.complete.exchange(kComplete, std::memory_order_acq_rel);
-  } else {
-    request.complete.store(kComplete, std::memory_order_relaxed);  // nobody abandons it meanwhile
+  if (!vci.threaded()) {  // nobody else is awake or asleep; 4 % more messages/s
+    if (Ownership<>::complete_alone(request.complete) == Ownership<>::kAbandoned) [[unlikely]]
+      reap_later(request);
+    return;
   }
-  if (before == kAbandoned) [[unlikely]]
+  if (Ownership<>::complete(request.complete) == Ownership<>::kAbandoned) [[unlikely]]
     return reap_later(request);
   vci.wake_waiters();
 }
 
+// Wakes whoever waits, too.
 void reap_later(Request& request) noexcept {
-  vci::Vci& vci = *request.vci;
   request.reaper.request = &request;
   request.reaper.step = reap;
-  vci.domain().add_task(request.reaper);
-  vci.wake_waiters();
+  request.vci->domain().add_task(request.reaper);
 }
-
-namespace {
-
-// False: it was complete already.
-bool let_go(Request& request) noexcept {
-  if (request.type == &kReceiveType) {
-    LockGuard guard(request.vci->lock());
-    return request.abandoned = !request.is_complete();
-  }
-  std::uint32_t state = kPending;
-  return request.complete.compare_exchange_strong(state, kAbandoned, std::memory_order_acq_rel);
-}
-
-}  // namespace
 
 void abandon(Request& request) noexcept {
   vci::Domain& domain = request.vci->domain();

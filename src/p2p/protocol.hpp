@@ -2,14 +2,18 @@
 //
 //   eager        header {context, source, tag}            payload: the message
 //   eager sync   the same, prefix {sender}                answered by an ack once it is matched
-//   rts          the same, prefix {total, sender}         payload: the first bytes of the message
+//   rts          the same, prefix {total, sender, offer}  payload: the first bytes of the message
 //   cts          prefix {sender, receiver}                the receiver has matched: send the rest
-//   data         prefix {receiver}                        payload: the next bytes, in order
+//   data         prefix {receiver, at}                    payload: the bytes from `at` on
 //   ack          prefix {sender}
+//   push         prefix {sender, at, bytes}               the receiver had claimed these bytes and could not read them
+//   fin          prefix {sender}                          the receiver has all, and had claimed some
 //
 // `sender` and `receiver` name the requests at the two sides; each is handed back to the process that made it, which
 // alone can read it. A message of at most one packet is eager; a longer one is a rendezvous whose first packet travels
 // with the announcement, so an unexpected message holds at most one packet at the receiver (the Portals paper, 3.1.2).
+// `offer` names a block in memory that both have mapped, by which both claim parts of the message; 0: there is none, and
+// the sender pushes everything (rendezvous.hpp).
 #pragma once
 
 #include <cstdint>
@@ -29,6 +33,8 @@ enum Portal : std::uint8_t {
   kCts = 3,
   kData = 4,
   kAck = 5,
+  kPush = 6,
+  kFin = 7,
 };
 
 struct SyncPrefix {
@@ -37,6 +43,7 @@ struct SyncPrefix {
 struct RtsPrefix {
   std::uint64_t total;  // bytes of the message
   std::uint64_t sender;
+  std::uint64_t offer;
 };
 struct CtsPrefix {
   std::uint64_t sender;
@@ -44,16 +51,28 @@ struct CtsPrefix {
 };
 struct DataPrefix {
   std::uint64_t receiver;
+  std::uint64_t at;
 };
 struct AckPrefix {
   std::uint64_t sender;
 };
-static_assert(sizeof(RtsPrefix) <= wire::kMaxPrefix && sizeof(CtsPrefix) <= wire::kMaxPrefix);
+struct PushPrefix {
+  std::uint64_t sender;
+  std::uint64_t at;
+  std::uint64_t bytes;
+};
+struct FinPrefix {
+  std::uint64_t sender;
+};
+static_assert(sizeof(RtsPrefix) <= wire::kMaxPrefix && sizeof(PushPrefix) <= wire::kMaxPrefix);
 
 // What happens at the receiver: first packets, and the answers of the table above. They run under the VCI's lock.
 void on_message(vci::Vci&, const wire::Packet&);
+void on_eager(vci::Vci&, wire::Header, const std::byte* payload, std::size_t payload_bytes);
 void on_cts(vci::Vci&, const wire::Packet&);
 void on_data(vci::Vci&, const wire::Packet&);
 void on_ack(vci::Vci&, const wire::Packet&);
+void on_push(vci::Vci&, const wire::Packet&);
+void on_fin(vci::Vci&, const wire::Packet&);
 
 }  // namespace heddle::p2p

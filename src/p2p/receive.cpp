@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "p2p/completion.hpp"
+#include "p2p/rendezvous.hpp"
 #include "vci/domain.hpp"
 
 namespace heddle::p2p {
@@ -56,44 +57,42 @@ void ReceiveRequest::start_from_nobody() noexcept {
   complete.store(1, std::memory_order_release);
 }
 
-// (`this` may be gone after take_whole(), so the lock has a name that the analysis does not know.)
-void ReceiveRequest::take_unexpected(portals::UnexpectedHeader& message) noexcept NO_THREAD_SAFETY_ANALYSIS {
-  if (message.portal == kEager && message.payload_bytes <= portals::UnexpectedHeader::kInlineBytes &&
-      message.payload_bytes <= cursor.total()) {
-    vci::Vci& owner = *vci;
-    take_whole(message.key, message.payload, message.payload_bytes);
-    owner.matching().give_back(&message);
-    owner.lock().unlock();
+inline void ReceiveRequest::take_whole(const match::Key& from, const std::byte* payload,
+                                       std::size_t payload_bytes) noexcept {
+  source = from.source;
+  tag = from.tag;
+  bytes = static_cast<MPI_Count>(payload_bytes);
+  if (cursor.contiguous()) [[likely]] {
+    copy_bytes(cursor.data(), payload, payload_bytes);
   } else {
-    vci->lock().unlock();
-    begin_with(message);
+    cursor.unpack(payload, payload_bytes);
   }
+  finish(*this);
+}
+
+// (`this` may be gone after begin(), so the lock has a name that the analysis does not know.)
+void ReceiveRequest::take_unexpected(portals::UnexpectedHeader& message) noexcept NO_THREAD_SAFETY_ANALYSIS {
+  vci::Vci& owner = *vci;
+  if (message.portal == kEager && message.payload_bytes <= cursor.total()) {
+    take_whole(message.key, message.payload, message.payload_bytes);
+  } else {
+    begin(message.portal, message.key, message.prefix, message.payload, message.payload_bytes);
+  }
+  owner.matching().give_back(&message);
+  owner.lock().unlock();
 }
 
 void ReceiveRequest::start_with(portals::UnexpectedHeader& message) noexcept {
   prepare();
-  begin_with(message);
+  vci->lock().lock();
+  take_unexpected(message);
 }
 
-void ReceiveRequest::begin_with(portals::UnexpectedHeader& message) noexcept {
-  vci::Vci& owner = *vci;  // `this` may be gone after begin()
-  begin(message.portal, message.key, message.prefix, message.payload, message.payload_bytes);
-  LockGuard guard(owner.lock());
-  owner.matching().give_back(&message);
-}
-
-void ReceiveRequest::take(const std::byte* payload, std::size_t payload_bytes) noexcept {
+void ReceiveRequest::take(std::uint64_t at, const std::byte* payload, std::size_t payload_bytes) noexcept {
   arrived += payload_bytes;
-  const std::size_t room = cursor.total() - cursor.position();
-  cursor.unpack(payload, std::min(payload_bytes, room));
-}
-
-void ReceiveRequest::take_whole(const match::Key& from, const std::byte* payload, std::size_t payload_bytes) noexcept {
-  source = from.source;
-  tag = from.tag;
-  bytes = static_cast<MPI_Count>(payload_bytes);
+  if (at > cursor.total()) return;  // a truncated message
+  cursor.seek(at);
   cursor.unpack(payload, payload_bytes);
-  finish(*this);
 }
 
 void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const std::byte* prefix,
@@ -109,36 +108,22 @@ void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const st
   bytes = static_cast<MPI_Count>(std::min<std::uint64_t>(expected, cursor.total()));
   if (expected > cursor.total()) [[unlikely]]
     error = MPI_ERR_TRUNCATE;
-  take(payload, payload_bytes);
+  take(0, payload, payload_bytes);
   if (portal == kEagerSync) {
     SyncPrefix sync;
     std::memcpy(&sync, prefix, sizeof sync);
     const AckPrefix answer{sync.sender};
     post_control(*comm, source, kAck, &answer, sizeof answer);
   }
-  if (arrived == expected) {
-    finish(*this);
-  } else {
-    const CtsPrefix answer{rts.sender, reinterpret_cast<std::uint64_t>(this)};
-    post_control(*comm, source, kCts, &answer, sizeof answer);
-  }
-}
-
-void ReceiveRequest::more(const std::byte* payload, std::size_t payload_bytes) noexcept {
-  take(payload, payload_bytes);
-  if (arrived == expected) finish(*this);
+  arrived == expected ? finish(*this) : answer_announcement(*this, rts);
 }
 
 // A message's first packet: eager, eager sync, or rts.
-[[gnu::flatten]] void on_message(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
+void on_message(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
   const match::Key key{packet.header.context, packet.header.source, packet.header.tag};
   vci.count_received();
-  portals::MatchEntry* entry = vci.matching().arrive(key);
-  auto* receive = static_cast<ReceiveRequest*>(entry);
-  if (receive != nullptr) [[likely]] {
-    if (packet.header.portal == kEager && packet.payload_bytes <= receive->cursor.total()) [[likely]] {
-      return receive->take_whole(key, packet.payload, packet.payload_bytes);
-    }
+  auto* receive = static_cast<ReceiveRequest*>(vci.matching().arrive(key));
+  if (receive != nullptr) {
     receive->begin(packet.header.portal, key, packet.prefix, packet.payload, packet.payload_bytes);
     return;
   }
@@ -148,9 +133,24 @@ void ReceiveRequest::more(const std::byte* payload, std::size_t payload_bytes) n
   }
 }
 
-void on_data(vci::Vci&, const wire::Packet& packet) {
-  reinterpret_cast<ReceiveRequest*>(packet.prefix_as<DataPrefix>().receiver)
-      ->more(packet.payload, packet.payload_bytes);
+// An eager message that the oldest receive does not admit, or that is too long for it.
+[[gnu::noinline]] static void on_odd_eager(vci::Vci& vci, ReceiveRequest* receive, wire::Header header,
+                                           const std::byte* payload,
+                                           std::size_t payload_bytes) NO_THREAD_SAFETY_ANALYSIS {
+  if (receive == nullptr) return on_message(vci, {header, payload, payload, payload_bytes});
+  vci.count_received();
+  receive->begin(kEager, {header.context, header.source, header.tag}, payload, payload, payload_bytes);
+}
+
+// An eager message that has come in one slot.
+void on_eager(vci::Vci& vci, wire::Header header, const std::byte* payload,
+              std::size_t payload_bytes) NO_THREAD_SAFETY_ANALYSIS {
+  const match::Key key{header.context, header.source, header.tag};
+  auto* receive = static_cast<ReceiveRequest*>(vci.matching().arrive_at_front(key));
+  if (receive == nullptr || payload_bytes > receive->cursor.total()) [[unlikely]]
+    return on_odd_eager(vci, receive, header, payload, payload_bytes);
+  vci.count_received();
+  receive->take_whole(key, payload, payload_bytes);
 }
 
 Status irecv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int source, int tag, Channel channel,

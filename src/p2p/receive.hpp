@@ -16,21 +16,24 @@ inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexc
   vci = stream->vci;
 }
 
-inline void ReceiveRequest::prepare() noexcept {
+[[gnu::always_inline]] inline void ReceiveRequest::prepare() noexcept {
   arrived = 0;
   cursor.init(*args.type, args.count, args.buffer);
 }
 
-inline void ReceiveRequest::post() noexcept {
+[[gnu::always_inline]] inline void ReceiveRequest::post() noexcept {
   prepare();
   key = {comm->address.context + static_cast<std::uint32_t>(args.channel), args.peer, args.tag};
-  portals::UnexpectedHeader* message = vci->matching().append(*this);
-  if (message != nullptr) return take_unexpected(*message);
+  if (!vci->matching().append_to_empty(*this)) [[unlikely]] {
+    portals::UnexpectedHeader* message = vci->matching().append(*this);
+    if (message != nullptr) return take_unexpected(*message);
+  }
   vci->lock().unlock();
 }
 
 // Makes and posts a receive in one go. Null when memory ran out. REQUIRES: not from MPI_PROC_NULL.
-inline ReceiveRequest* post_receive(Comm& comm, const Arguments& arguments) noexcept NO_THREAD_SAFETY_ANALYSIS {
+[[gnu::always_inline]] inline ReceiveRequest* post_receive(Comm& comm, const Arguments& arguments) noexcept
+    NO_THREAD_SAFETY_ANALYSIS {
   mpi::Stream& stream = comm.stream;
   stream.vci->lock().lock();
   auto* receive = stream.vci->pool().make<ReceiveRequest>(comm, arguments);

@@ -15,6 +15,7 @@
 #include "p2p/p2p.hpp"
 #include "portals/match_list.hpp"
 #include "vci/vci.hpp"
+#include "wire/single_copy.hpp"
 
 namespace heddle::p2p {
 
@@ -30,6 +31,14 @@ struct Arguments {
 extern const mpi::RequestType kSendType;
 extern const mpi::RequestType kReceiveType;
 
+struct Pull;  // rendezvous.cpp
+
+// A piece of a message.
+struct Range {
+  std::uint64_t at = 0;
+  std::uint64_t bytes = 0;
+};
+
 struct SendRequest : Request, vci::SendOp {
   SendRequest(Comm& comm, const Arguments& arguments, Mode mode) noexcept;
 
@@ -40,8 +49,16 @@ struct SendRequest : Request, vci::SendOp {
   Mode mode;
   vci::Lane* lane = nullptr;
   mpi::PackCursor cursor;
+  // A rendezvous, once it is announced (rendezvous.hpp).
   std::uint64_t receiver = 0;  // the receive's name at the peer, once it has matched
-  void* copy = nullptr;        // a buffered send's bytes, from malloc
+  wire::Offer offer;
+  wire::Claims<> claims;     // empty without an offer
+  Range mine;                // claimed and not pushed
+  Range handed_back;         // the receiver could not read it
+  std::uint64_t pushed = 0;  // bytes
+  bool streaming = false;    // among the lane's streams
+  bool everything_there = false;
+  void* copy = nullptr;  // a buffered send's bytes, from malloc
   std::size_t copy_bytes = 0;
 };
 
@@ -55,28 +72,27 @@ struct ReceiveRequest : Request, portals::MatchEntry {
   // Takes a message that was extracted by a matched probe.
   void start_with(portals::UnexpectedHeader& message) noexcept;
 
-  // The first packet of the message that this receive has been matched with. Afterwards `this` may be gone.
-  void begin(std::uint8_t portal, const match::Key& from, const std::byte* prefix, const std::byte* payload,
-             std::size_t payload_bytes) noexcept;
+  // The first packet of the message that this receive has been matched with, by the holder of the VCI's lock. Afterwards
+  // `this` may be gone.
+  [[gnu::noinline]] void begin(std::uint8_t portal, const match::Key& from, const std::byte* prefix,
+                               const std::byte* payload, std::size_t payload_bytes) noexcept;
   // An eager message that fits: begin() for what nearly every message is. Afterwards `this` may be gone.
   void take_whole(const match::Key& from, const std::byte* payload, std::size_t payload_bytes) noexcept;
-  // The next bytes. Afterwards `this` may be gone.
-  void more(const std::byte* payload, std::size_t payload_bytes) noexcept;
+  // Bytes of the message, from `at` on.
+  void take(std::uint64_t at, const std::byte* payload, std::size_t payload_bytes) noexcept;
 
   Arguments args;
   mpi::Stream* stream;
   mpi::PackCursor cursor;
   std::uint64_t expected;  // bytes of the message
   std::uint64_t arrived;
+  Pull* pull;  // of a rendezvous: reads from the sender; null when there is none
 
  private:
   void prepare() noexcept;
   void start_from_nobody() noexcept;
   // Takes a message that was there first, by the holder of the VCI's lock, who loses it.
   void take_unexpected(portals::UnexpectedHeader& message) noexcept RELEASE(vci->lock());
-  // Takes the message and gives its header back to the list. REQUIRES: prepared.
-  void begin_with(portals::UnexpectedHeader& message) noexcept;
-  void take(const std::byte* payload, std::size_t payload_bytes) noexcept;
 };
 
 // Null when memory ran out.
@@ -93,7 +109,7 @@ Status outcome(const Request& request) noexcept;
 
 // Tells everybody who waits that the request is complete; destroys it if its owner has let go. Its last use here.
 void finish(Request& request) noexcept;
-// The same for a receive. The holder of the VCI's lock, or whoever started it and has not told anyone yet.
+// The same for a receive, by the holder of the VCI's lock.
 void finish(ReceiveRequest& receive) noexcept;
 // For finish(): destroys a request that its owner has let go, soon.
 [[gnu::cold]] void reap_later(Request& request) noexcept;

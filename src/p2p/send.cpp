@@ -6,24 +6,11 @@
 #include "mpi/process.hpp"
 #include "p2p/api_at_once.hpp"
 #include "p2p/buffer.hpp"
+#include "p2p/rendezvous.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
 
 namespace heddle::p2p {
-namespace {
-
-using Pushed = vci::SendOp::Pushed;
-
-SendRequest& as_send(vci::SendOp& op) noexcept { return static_cast<SendRequest&>(op); }
-
-void fill_from_cursor(void* state, std::byte* to, std::size_t bytes) {
-  static_cast<mpi::PackCursor*>(state)->pack(to, bytes);
-}
-
-// The next `bytes` of the message. A contiguous message is copied straight from the buffer by the cursor's fast path.
-wire::Payload next_bytes(SendRequest& request, std::size_t bytes) noexcept {
-  return {nullptr, bytes, fill_from_cursor, &request.cursor};
-}
 
 std::size_t max_packet(const SendRequest& request) noexcept {
   return request.comm->process->domain().wires().front()->max_payload();
@@ -36,9 +23,23 @@ wire::Header header_of(const SendRequest& request, std::uint8_t portal, std::siz
           comm.rank, request.args.tag};
 }
 
+wire::Payload bytes_at(SendRequest& request, std::uint64_t at, std::size_t bytes) noexcept {
+  request.cursor.seek(at);
+  const auto fill = [](void* state, std::byte* to, std::size_t n) {
+    static_cast<mpi::PackCursor*>(state)->pack(to, n);
+  };
+  return {nullptr, bytes, fill, &request.cursor};
+}
+
+namespace {
+
+using Pushed = vci::SendOp::Pushed;
+
+SendRequest& as_send(vci::SendOp& op) noexcept { return static_cast<SendRequest&>(op); }
+
 Pushed push_eager(vci::SendOp& op, vci::Lane& lane) {
   SendRequest& request = as_send(op);
-  wire::Payload payload = next_bytes(request, request.cursor.total());
+  wire::Payload payload = bytes_at(request, 0, request.cursor.total());
   if (request.mode != Mode::kSynchronous) {
     if (!lane.send(header_of(request, kEager, 0), nullptr, payload, 1)) return Pushed::kBlocked;
     finish(request);
@@ -47,25 +48,6 @@ Pushed push_eager(vci::SendOp& op, vci::Lane& lane) {
   const SyncPrefix prefix{reinterpret_cast<std::uint64_t>(&request)};
   return lane.send(header_of(request, kEagerSync, sizeof prefix), &prefix, payload, 1) ? Pushed::kFinished
                                                                                        : Pushed::kBlocked;
-}
-
-Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) {
-  SendRequest& request = as_send(op);
-  const RtsPrefix prefix{request.cursor.total(), reinterpret_cast<std::uint64_t>(&request)};
-  wire::Payload payload = next_bytes(request, max_packet(request));
-  return lane.send(header_of(request, kRts, sizeof prefix), &prefix, payload, 1) ? Pushed::kFinished : Pushed::kBlocked;
-}
-
-Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
-  SendRequest& request = as_send(op);
-  const std::size_t left = request.cursor.total() - request.cursor.position();
-  const DataPrefix prefix{request.receiver};
-  wire::Payload payload = next_bytes(request, std::min(left, max_packet(request)));
-  const bool last = payload.bytes == left;
-  if (!lane.send(header_of(request, kData, sizeof prefix), &prefix, payload)) return Pushed::kBlocked;
-  if (!last) return Pushed::kMore;
-  finish(request);
-  return Pushed::kFinished;
 }
 
 // One run of a persistent send. A buffered one is complete at once: its message goes on as a request of its own.
@@ -84,6 +66,7 @@ Status start_send(Request& request) {
 void cancel_send(Request& request) {
   auto& send = static_cast<SendRequest&>(request);
   if (send.lane == nullptr || !send.lane->cancel(send)) return;
+  withdraw_offer(send);
   send.cancelled = true;
   finish(send);
 }
@@ -131,17 +114,6 @@ Status SendRequest::start() noexcept {
   push = cursor.total() <= max_packet(*this) ? push_eager : push_announcement;
   lane->queue(*this);
   return Status::ok();
-}
-
-void on_cts(vci::Vci&, const wire::Packet& packet) {
-  const auto prefix = packet.prefix_as<CtsPrefix>();
-  auto& request = *reinterpret_cast<SendRequest*>(prefix.sender);
-  {
-    LockGuard guard(request.lane->lock());  // orders this after the announcement, which another thread may have pushed
-    request.receiver = prefix.receiver;
-    request.push = push_data;
-  }
-  request.lane->stream(request);
 }
 
 void on_ack(vci::Vci&, const wire::Packet& packet) {

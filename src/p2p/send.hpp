@@ -20,6 +20,11 @@ namespace heddle::p2p {
 
 // At most kMaxInline bytes that lie in a row, if there is room. Waits for the lane's lock.
 bool send_slots(Comm& comm, const void* buffer, std::size_t bytes, int dest, int tag, Channel channel) noexcept;
+// The most that one packet of this message may carry.
+std::size_t max_packet(const SendRequest& request) noexcept;
+wire::Header header_of(const SendRequest& request, std::uint8_t portal, std::size_t prefix_bytes) noexcept;
+// Bytes of the message. What is contiguous is copied straight from the buffer by the cursor's fast path.
+wire::Payload bytes_at(SendRequest& request, std::uint64_t at, std::size_t bytes) noexcept;
 
 // Sends the message at once if that needs no request: true, and the caller's buffer is free again. False: nothing
 // happened.

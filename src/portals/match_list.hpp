@@ -52,6 +52,10 @@ class MatchList {
   UnexpectedHeader* append(MatchEntry& entry) noexcept { return static_cast<UnexpectedHeader*>(matcher_.post(entry)); }
   // The oldest entry that matches, off the list; null when there is none.
   MatchEntry* arrive(const Key& key) noexcept { return matcher_.arrive(key); }
+  // Short cuts for the usual case: append() while nothing is unexpected, arrive() of what the oldest entry admits. False or
+  // null: nothing happened, ask the other one.
+  bool append_to_empty(MatchEntry& entry) noexcept { return matcher_.post_to_empty(entry); }
+  MatchEntry* arrive_at_front(const Key& key) noexcept { return matcher_.arrive_at_front(key); }
   // Keeps a packet that nobody waits for. Null when there is no memory for it.
   UnexpectedHeader* keep(const Key& key, const wire::Packet& packet) noexcept {
     UnexpectedHeader* header = headers_.take();

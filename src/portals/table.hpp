@@ -20,12 +20,22 @@ namespace heddle::portals {
 inline constexpr std::uint32_t kPortals = 16;
 
 using Handler = void (*)(vci::Vci&, const wire::Packet&);
+// Of a packet without a prefix for portal 0, which is what nearly every packet is: its parts are in registers.
+using ShortHandler = void (*)(vci::Vci&, wire::Header, const std::byte* payload, std::size_t payload_bytes);
+inline constexpr std::uint8_t kShortPortal = 0;
 
 class PortalTable {
  public:
   // `stray` gets the packets for portals without a handler, which only a foreign or broken sender can have sent.
-  explicit PortalTable(Handler stray) noexcept : stray_(stray) { std::fill_n(handlers_, kPortals, stray); }
+  PortalTable(Handler stray, ShortHandler stray_short) noexcept : stray_(stray), short_(stray_short) {
+    std::fill_n(handlers_, kPortals, stray);
+  }
   void set(std::uint8_t portal, Handler handler) noexcept { handlers_[portal] = handler; }
+  void set_short(ShortHandler handler) noexcept { short_ = handler; }
+  // REQUIRES: header.portal == kShortPortal, set_short() was called.
+  void dispatch(vci::Vci& vci, const wire::Header& header, const std::byte* payload, std::size_t bytes) const noexcept {
+    short_(vci, header, payload, bytes);
+  }
   void dispatch(vci::Vci& vci, const wire::Packet& packet) const noexcept {
     const std::uint8_t portal = packet.header.portal;
     (portal < kPortals ? handlers_[portal] : stray_)(vci, packet);
@@ -34,6 +44,7 @@ class PortalTable {
  private:
   Handler handlers_[kPortals];
   Handler stray_;
+  ShortHandler short_;
 };
 
 }  // namespace heddle::portals

@@ -49,33 +49,43 @@ void Domain::give_vci_back(std::uint32_t index) noexcept {
 
 unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
   unsigned moved = vci.progress();
-  if (round % kForeignEvery == kForeignEvery - 1) {
-    const std::uint32_t others = used_.load(std::memory_order_acquire) & ~(1u << vci.index());
-    if (others != 0) {
-      // The next one in turn, wrapping round.
-      const std::uint32_t from = next_foreign_.load(std::memory_order_relaxed) % wire::kMaxVcis;
-      const std::uint32_t later = others & (~0u << from);
-      const auto index = static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : others));
-      next_foreign_.store(index + 1, std::memory_order_relaxed);
-      vcis_[index]->count_foreign_poll();
-      moved += vcis_[index]->progress();
-    }
-  }
+  if (round % kForeignEvery == kForeignEvery - 1) moved += progress_elsewhere(vci);
   bool contended = false;
-  if (!tasks_.empty()) moved += run_tasks(&contended);
+  if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
   return moved;
 }
 
+unsigned Domain::progress_elsewhere(Vci& vci) noexcept {
+  unsigned moved = 0;
+  const std::uint32_t others = used_.load(std::memory_order_acquire) & ~(1u << vci.index());
+  if (others != 0) {
+    // The next one in turn, wrapping round.
+    const std::uint32_t from = next_foreign_.load(std::memory_order_relaxed) % wire::kMaxVcis;
+    const std::uint32_t later = others & (~0u << from);
+    const auto index = static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : others));
+    next_foreign_.store(index + 1, std::memory_order_relaxed);
+    vcis_[index]->count_foreign_poll();
+    moved = vcis_[index]->progress();
+    if (moved == 0) moved = progress_idle(*vcis_[index]);
+  }
+  return moved + progress_idle(vci);  // they must not starve, however much moves
+}
+
+unsigned Domain::run_idle_tasks(Vci& vci) noexcept {
+  bool contended = false;
+  return run_tasks(vci.idle_tasks(), &contended);
+}
+
 // A task that ends may be what another thread sleeps for: what it gave back, or that it is gone.
-unsigned Domain::run_tasks(bool* contended) noexcept {
-  const unsigned ended = tasks_.run(contended);
+unsigned Domain::run_tasks(TaskList& tasks, bool* contended) noexcept {
+  const unsigned ended = tasks.run(contended);
   if (ended != 0 && options_.threaded) bell().ring();
   return ended;
 }
 
 void Domain::progress_once(Vci& vci) noexcept {
   thread_local unsigned in_vain = 0;
-  if (progress(vci, next_round_.fetch_add(1, std::memory_order_relaxed)) != 0) {
+  if (progress(vci, next_round_.fetch_add(1, std::memory_order_relaxed)) != 0 || progress_idle(vci) != 0) {
     in_vain = 0;
   } else if (++in_vain >= kCrowdedSpins && (in_vain >= kTests || crowded())) {
     in_vain = 0;
@@ -87,9 +97,13 @@ bool Domain::look_everywhere() noexcept {
   bool contended = false;
   unsigned moved = 0;
   for (std::uint32_t used = used_.load(std::memory_order_acquire); used != 0; used &= used - 1) {
-    moved += vcis_[static_cast<std::size_t>(std::countr_zero(used))]->progress_before_sleep(&contended);
+    Vci& vci = *vcis_[static_cast<std::size_t>(std::countr_zero(used))];
+    moved += vci.progress_before_sleep(&contended);
+    for (unsigned i = 0; i <= Profile::kMaxPullAfter && moved == 0 && !vci.idle_tasks().empty(); ++i) {
+      moved += run_tasks(vci.idle_tasks(), &contended);
+    }
   }
-  if (!tasks_.empty()) moved += run_tasks(&contended);
+  if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
   return contended || moved != 0;
 }
 

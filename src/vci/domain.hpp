@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/lock.hpp"
+#include "base/profile.hpp"
 #include "vci/patience.hpp"
 #include "vci/task.hpp"
 #include "vci/vci.hpp"
@@ -30,6 +31,7 @@ struct DomainOptions {
   match::EngineKind engine = match::kDefaultEngine;  // HEDDLE_MATCHING
   std::uint32_t cores = 1;                           // of this node that the job may use
   std::uint32_t local_ranks = 1;                     // of this job on this node
+  Profile profile;                                   // of this machine
   bool short_sleeps = false;                         // a wake-up may be lost (register_heavy_fence)
   // Ends the job with this sentence: something happened that no caller can be told of.
   void (*fatal)(void* context, const char* sentence) = nullptr;
@@ -47,6 +49,7 @@ class Domain {
   wire::ProcessId self() const noexcept { return options_.self; }
   std::span<wire::Wire* const> wires() const noexcept { return wire_list_; }
   Doorbell& bell() noexcept { return wire_list_.front()->bell(); }
+  const Profile& profile() const noexcept { return options_.profile; }
   Status connect(wire::ProcessId peer, std::uint32_t vci, wire::TxLane** lane);
 
   std::uint32_t vci_count() const noexcept { return static_cast<std::uint32_t>(vcis_.size()); }
@@ -66,7 +69,11 @@ class Domain {
 
   [[noreturn]] void fatal(const char* sentence) const noexcept;
 
-  void add_task(Task& task) noexcept { tasks_.add(task); }
+  // Wakes whoever sleeps: the caller may leave, and the task may be able to go on since it was last stepped.
+  void add_task(Task& task) noexcept {
+    tasks_.add(task);
+    if (options_.threaded) bell().ring();
+  }
 
   // Requests that their owner let go before they were complete: how many there are. MPI_Finalize waits for them.
   void count_abandoned(int change) noexcept { abandoned_.fetch_add(change, std::memory_order_relaxed); }
@@ -74,7 +81,11 @@ class Domain {
 
  private:
   bool look_everywhere() noexcept;
-  unsigned run_tasks(bool* contended) noexcept;
+  unsigned run_tasks(TaskList& tasks, bool* contended) noexcept;
+  [[gnu::noinline]] unsigned progress_elsewhere(Vci& vci) noexcept;
+  // After a round in vain.
+  unsigned progress_idle(Vci& vci) noexcept { return vci.idle_tasks().empty() ? 0 : run_idle_tasks(vci); }
+  [[gnu::noinline]] unsigned run_idle_tasks(Vci& vci) noexcept;
   std::int64_t sleep_limit() const noexcept {
     if (options_.short_sleeps) return kBusySleepNs;
     for (const auto& vci : vcis_) {
@@ -115,7 +126,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
   Patience patience;
   bool finished = false;
   for (unsigned round = 0; !finished && !done(); ++round) {
-    if (progress(vci, round) != 0) {
+    if (progress(vci, round) != 0 || progress_idle(vci) != 0) {
       patience.restart();
       continue;
     }

@@ -5,17 +5,21 @@
 namespace heddle::vci {
 
 void Lane::queue(SendOp& op) noexcept {
-  LockGuard guard(lock_);
+  lock_.lock();
   queue_.push_back(op);
   push_all();
-  set_busy();
+  const bool blocked = set_busy();
+  lock_.unlock();
+  if (blocked) owner_.wake_waiters();
 }
 
 void Lane::stream(SendOp& op) noexcept {
-  LockGuard guard(lock_);
+  lock_.lock();
   streams_.push_back(op);
   push_all();
-  set_busy();
+  const bool blocked = set_busy();
+  lock_.unlock();
+  if (blocked) owner_.wake_waiters();
 }
 
 bool Lane::cancel(SendOp& op) noexcept {
@@ -23,8 +27,11 @@ bool Lane::cancel(SendOp& op) noexcept {
   return queue_.remove(op);
 }
 
-unsigned Lane::progress() noexcept {
-  if (!lock_.try_lock()) return 0;
+unsigned Lane::progress(bool* contended) noexcept {
+  if (!lock_.try_lock()) {
+    *contended = true;
+    return 0;
+  }
   const unsigned moved = push_all();
   set_busy();
   lock_.unlock();
@@ -55,11 +62,12 @@ unsigned Lane::push_all() noexcept {
   return moved;
 }
 
-void Lane::set_busy() noexcept {
+bool Lane::set_busy() noexcept {
   const bool now = !queue_.empty() || !streams_.empty();
-  if (now == busy()) return;
+  if (now == busy()) return false;
   busy_.store(now, std::memory_order_relaxed);
   owner_.count_busy_lane(now);
+  return now;
 }
 
 }  // namespace heddle::vci

@@ -27,6 +27,7 @@ class Lane {
   Lock& lock() noexcept LOCK_RETURNED(lock_) { return lock_; }
   wire::ProcessId peer() const noexcept { return peer_; }
   std::uint32_t remote_vci() const noexcept { return remote_vci_; }
+  wire::TxLane& tx() const noexcept { return tx_; }
 
   // Sends at once if nothing is queued and there is room. False: nothing happened, queue() it. `messages`: 1 when it is a
   // message's first packet.
@@ -68,14 +69,16 @@ class Lane {
     return sent;
   }
 
-  // Tries to push the operation, in order after everything queued; what does not go now goes with progress.
+  // Tries to push the operation, in order after everything queued; what does not go now goes with progress: whoever
+  // sleeps is woken for it, as the caller may leave and the receiver may have made room before it was asked to ring.
   void queue(SendOp& op) noexcept;
   // The same for data that may pass what is queued.
   void stream(SendOp& op) noexcept;
   // Takes an operation off the queue that has not begun. False when it is not there.
   bool cancel(SendOp& op) noexcept;
-  // Pushes what it can; returns how many operations moved. Does nothing when another thread is at it.
-  unsigned progress() noexcept;
+  // Pushes what it can; returns how many operations moved. Sets `*contended` instead when another thread is at it: that
+  // one may have looked for room before there was some, so the caller must not sleep.
+  unsigned progress(bool* contended) noexcept;
 
   std::uint64_t messages_sent() noexcept {
     LockGuard guard(lock_);
@@ -87,7 +90,7 @@ class Lane {
  private:
   [[gnu::noinline, gnu::cold]] void unlock_unsent() noexcept RELEASE(lock_) { lock_.unlock(); }
   unsigned push_all() noexcept REQUIRES(lock_);
-  void set_busy() noexcept REQUIRES(lock_);
+  bool set_busy() noexcept REQUIRES(lock_);  // true: since now there is something that waits
 
   Lock lock_;
   Vci& owner_;

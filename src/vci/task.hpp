@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "base/annotations.hpp"
+#include "base/atomics.hpp"
 
 namespace heddle::vci {
 
@@ -14,16 +14,22 @@ struct Task {
   Task* next;  // the list's own
 };
 
+// Method:  a stack of what was added, which the thread that steps moves to the end of a list of its own.
 // Threads: any. One thread at a time steps the tasks; the others pass by. A step may add tasks and may call progress.
-class TaskList {
+// Order:   add() releases the task to whoever adopts it; `running_` hands the list from one stepping thread to the next.
+template <class Atomics = StdAtomics>
+class BasicTaskList {
  public:
+  // May miss what another thread is adding just now: it rings the process's bell afterwards.
   bool empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
 
   void add(Task& task) noexcept {
     count_.fetch_add(1, std::memory_order_relaxed);
-    task.next = added_.load(std::memory_order_relaxed);
-    while (!added_.compare_exchange_weak(task.next, &task, std::memory_order_release, std::memory_order_relaxed)) {
-    }
+    Task* below = added_.load(std::memory_order_relaxed);
+    do {
+      Atomics::writes(&task.next, sizeof task.next);
+      task.next = below;
+    } while (!added_.compare_exchange_weak(below, &task, std::memory_order_release, std::memory_order_relaxed));
   }
 
   // Steps every task once; returns how many finished. `*contended` is set when another thread is at it: it may have
@@ -35,8 +41,10 @@ class TaskList {
     }
     adopt();
     unsigned finished = 0;
+    Atomics::writes(&tasks_, sizeof tasks_);
     for (Task** at = &tasks_; *at != nullptr;) {
       Task* task = *at;
+      Atomics::writes(&task->next, sizeof task->next);
       Task* next = task->next;
       if (task->step(*task)) {
         *at = next;
@@ -56,20 +64,23 @@ class TaskList {
     Task* task = added_.exchange(nullptr, std::memory_order_acquire);
     Task* in_order = nullptr;
     while (task != nullptr) {
+      Atomics::writes(&task->next, sizeof task->next);
       Task* next = task->next;
       task->next = in_order;
       in_order = task;
       task = next;
     }
+    Atomics::writes(&tasks_, sizeof tasks_);
     Task** end = &tasks_;
     while (*end != nullptr) end = &(*end)->next;
     *end = in_order;
   }
 
-  std::atomic<Task*> added_{nullptr};
-  std::atomic<int> count_{0};
-  std::atomic<bool> running_{false};
+  typename Atomics::template atomic<Task*> added_{nullptr};
+  typename Atomics::template atomic<int> count_{0};
+  typename Atomics::template atomic<bool> running_{false};
   Task* tasks_ = nullptr;  // only the thread that has set running_
 };
+using TaskList = BasicTaskList<>;
 
 }  // namespace heddle::vci

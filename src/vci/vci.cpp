@@ -13,10 +13,18 @@ void on_stray(Vci& vci, const wire::Packet& packet) {
   vci.domain().fatal(last_error_detail());
 }
 
+void on_stray_short(Vci& vci, wire::Header header, const std::byte* payload, std::size_t bytes) {
+  on_stray(vci, {header, payload, payload, bytes});
+}
+
 }  // namespace
 
 Vci::Vci(Domain& domain, std::uint32_t index, match::EngineKind engine, bool threaded) noexcept
-    : domain_(domain), index_(index), bell_(threaded ? &domain.bell() : nullptr), matching_(engine), table_(on_stray) {
+    : domain_(domain),
+      index_(index),
+      bell_(threaded ? &domain.bell() : nullptr),
+      matching_(engine),
+      table_(on_stray, on_stray_short) {
   // The list of lanes keeps its lock: a tool's thread may read it (counts) while the one thread of MPI adds to it.
   if (!threaded) lock_.elide();
 }
@@ -55,22 +63,24 @@ Counts Vci::counts() noexcept {
   return counts;
 }
 
-unsigned Vci::push_lanes() noexcept {
-  if (!lanes_lock_.try_lock()) return 0;
+unsigned Vci::push_lanes(bool* contended) noexcept {
+  if (!lanes_lock_.try_lock()) {
+    *contended = true;
+    return 0;
+  }
   unsigned moved = 0;
   for (Lane& lane : lanes_) {
-    if (lane.busy()) moved += lane.progress();
+    if (lane.busy()) moved += lane.progress(contended);
   }
   lanes_lock_.unlock();
   return moved;
 }
 
-[[gnu::flatten]] unsigned Vci::poll() noexcept {
-  unsigned count = 0;
-  for (wire::Wire* wire : domain_.wires()) {
-    count += wire::poll(*wire, index_, kPollLimit,
-                        [this](const wire::Packet& packet) noexcept { table_.dispatch(*this, packet); });
-  }
+unsigned Vci::poll() noexcept {
+  auto deliver = [this](const auto&... packet) noexcept { table_.dispatch(*this, packet...); };
+  const auto wires = domain_.wires();
+  unsigned count = wire::poll(*wires.front(), index_, kPollLimit, deliver);
+  for (wire::Wire* wire : wires.subspan(1)) count += wire::poll_other(*wire, index_, kPollLimit, deliver);
   return count;
 }
 

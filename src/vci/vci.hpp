@@ -18,6 +18,7 @@
 #include "vci/counts.hpp"
 #include "vci/lane.hpp"
 #include "vci/pool.hpp"
+#include "vci/task.hpp"
 
 namespace heddle::vci {
 
@@ -59,7 +60,7 @@ class alignas(2 * kCacheLine) Vci {
   }
   // The same for a caller that is about to sleep: `*contended` is set when another thread kept it from looking.
   unsigned progress_before_sleep(bool* contended) noexcept {
-    unsigned moved = has_busy_lanes() ? push_lanes() : 0;
+    unsigned moved = has_busy_lanes() ? push_lanes(contended) : 0;
     if (!lock_.try_lock()) {
       *contended = true;
       contended_polls_.fetch_add(1, std::memory_order_relaxed);
@@ -83,12 +84,17 @@ class alignas(2 * kCacheLine) Vci {
     if (bell_ != nullptr) bell_->ring();
   }
 
+  // For work of this VCI that has time: it is stepped in rounds that moved nothing, in every eighth of the others, and
+  // kMaxPullAfter times before a sleep. Otherwise as Domain::add_task().
+  void add_idle_task(Task& task) noexcept { idle_tasks_.add(task); }
+  TaskList& idle_tasks() noexcept { return idle_tasks_; }
+
   // For Lane.
   void count_busy_lane(bool now) noexcept { busy_lanes_.fetch_add(now ? 1 : -1, std::memory_order_relaxed); }
 
  private:
   unsigned poll() noexcept REQUIRES(lock_);
-  unsigned push_lanes() noexcept;
+  unsigned push_lanes(bool* contended) noexcept;
 
   static constexpr unsigned kPollLimit = 32;  // packets of one ring before the next gets its turn
 
@@ -104,6 +110,7 @@ class alignas(2 * kCacheLine) Vci {
   Pool pool_ GUARDED_BY(lock_);
 
   alignas(kCacheLine) std::atomic<std::int32_t> busy_lanes_{0};
+  TaskList idle_tasks_;
   Lock lanes_lock_;
   std::deque<Lane> lanes_ GUARDED_BY(lanes_lock_);
 

@@ -22,16 +22,23 @@ inline bool try_send(TxLane& lane, const Header& header, const void* prefix, Pay
   return static_cast<ShmLane&>(lane).send_short(header, data, bytes);
 }
 
+// Any wire's poll, for a deliver as in poll().
 template <class Deliver>
-unsigned poll(Wire& wire, std::uint32_t vci, unsigned limit, Deliver&& deliver) noexcept {
-  if (wire.is_shm) [[likely]]
-    return static_cast<ShmWire&>(wire).poll_with(vci, limit, deliver);
+[[gnu::noinline]] unsigned poll_other(Wire& wire, std::uint32_t vci, unsigned limit, Deliver deliver) noexcept {
   struct Adapter final : Sink {
     explicit Adapter(Deliver& d) noexcept : deliver_to(d) {}
     void deliver(const Packet& packet) noexcept override { deliver_to(packet); }
     Deliver& deliver_to;
   } sink(deliver);
   return wire.poll(vci, sink, limit);
+}
+
+// deliver(packet) gets a packet; deliver(header, payload, bytes) one for portal 0 without a prefix, in registers.
+template <class Deliver>
+[[gnu::always_inline]] inline unsigned poll(Wire& wire, std::uint32_t vci, unsigned limit, Deliver deliver) noexcept {
+  if (wire.is_shm) [[likely]]
+    return static_cast<ShmWire&>(wire).poll_with(vci, limit, deliver);
+  return poll_other(wire, vci, limit, deliver);
 }
 
 }  // namespace heddle::wire

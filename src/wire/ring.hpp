@@ -49,6 +49,14 @@ struct alignas(kCacheLine) Slot {
     SlotKind kind;
     Header header;
     std::byte data[kFirstBytes];
+
+    // One slot, inline, for portal 0, no prefix: four bytes in a row, which are compared at once.
+    bool is_short() const noexcept {
+      static_assert(offsetof(First, kind) == offsetof(First, slots) + 1 && offsetof(Header, portal) == 0 &&
+                    offsetof(First, header) == offsetof(First, slots) + 2 && offsetof(Header, prefix_bytes) == 1);
+      constexpr std::uint8_t kShort[] = {1, static_cast<std::uint8_t>(SlotKind::kInline), 0, 0};
+      return std::memcmp(&slots, kShort, sizeof kShort) == 0;
+    }
   };
   struct Next {
     std::uint32_t unused;
@@ -71,9 +79,13 @@ struct alignas(kCacheLine) Credit {
   typename Atomics::template atomic<std::uint32_t> cells{0};  // given back since the beginning
 };
 
+// A model test takes fewer, so that a full ring is within its bounds.
+template <class Atomics>
+inline constexpr std::uint32_t kRingSlots = 64;
+
 template <class Atomics = StdAtomics>
 struct RingMemory {
-  static constexpr std::uint32_t kSlots = 64;
+  static constexpr std::uint32_t kSlots = kRingSlots<Atomics>;
   static_assert(std::has_single_bit(kSlots));
 
   Credit<Atomics> credit;
@@ -196,35 +208,20 @@ class RingConsumer {
 
   bool empty() const noexcept { return memory_->at(head_).sequence.load(std::memory_order_acquire) != head_ + 1; }
 
-  // Hands the next packet to take(slot.first, bytes): `bytes` is its prefix and inline payload in one piece.
-  // False when there is none. The packet's memory is the producer's again when take() returns.
-  template <class Take>
-  bool pop(Take&& take) noexcept {
-    Slot<Atomics>& slot = memory_->at(head_);
-    if (slot.sequence.load(std::memory_order_acquire) != head_ + 1) return false;
-    Atomics::reads(&slot.first, sizeof slot.first);
-    const std::uint32_t slots = slot.first.slots;
-    if (slots == 1) [[likely]] {
-      take(slot.first, slot.first.data);
-    } else {
-      std::byte whole[kMaxInline];
-      gather(slot, whole);
-      take(slot.first, whole);
-    }
+  // The first slot of the next packet; null when there is none. It stays until pop_front().
+  Slot<Atomics>* front() noexcept {
+    const std::uint32_t head = head_;
+    Slot<Atomics>* slot = &memory_->at(head);
+    if (slot->sequence.load(std::memory_order_acquire) != head + 1) return nullptr;
+    Atomics::reads(&slot->first, sizeof slot->first);
+    return slot;
+  }
+  // Gives the `slots` of the next packet back to the producer.
+  void pop_front(std::uint32_t slots) noexcept {
     head_ += slots;
     if (head_ - returned_ >= RingMemory<Atomics>::kSlots / 4) return_credit();
-    return true;
   }
-
-  // Tells the producer of everything consumed so far, ahead of the quarter ring.
-  void return_credit() noexcept {
-    returned_ = head_;
-    memory_->credit.slots.store(head_, std::memory_order_release);
-  }
-
-  void give_cell_back() noexcept { memory_->credit.cells.store(++cells_, std::memory_order_release); }
-
- private:
+  // The prefix and inline payload of a packet of several slots, in one piece.
   void gather(const Slot<Atomics>& slot, std::byte* to) const noexcept {
     std::size_t left = slot.first.bytes;
     std::size_t n = std::min(left, Slot<Atomics>::kFirstBytes);
@@ -238,6 +235,33 @@ class RingConsumer {
     }
   }
 
+  // Hands the next packet to take(slot.first, bytes): `bytes` is its prefix and inline payload in one piece.
+  // False when there is none. The packet's memory is the producer's again when take() returns.
+  template <class Take>
+  bool pop(Take&& take) noexcept {
+    Slot<Atomics>* slot = front();
+    if (slot == nullptr) return false;
+    const std::uint32_t slots = slot->first.slots;
+    if (slots == 1) {
+      take(slot->first, slot->first.data);
+    } else {
+      std::byte whole[kMaxInline];
+      gather(*slot, whole);
+      take(slot->first, whole);
+    }
+    pop_front(slots);
+    return true;
+  }
+
+  // Tells the producer of everything consumed so far, ahead of the quarter ring.
+  void return_credit() noexcept {
+    returned_ = head_;
+    memory_->credit.slots.store(head_, std::memory_order_release);
+  }
+
+  void give_cell_back() noexcept { memory_->credit.cells.store(++cells_, std::memory_order_release); }
+
+ private:
   RingMemory<Atomics>* memory_;
   std::uint32_t head_ = 0;      // slots consumed since the beginning
   std::uint32_t returned_ = 0;  // the credit that the producer was told

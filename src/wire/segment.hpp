@@ -22,21 +22,27 @@
 
 #include "base/doorbell.hpp"
 #include "base/status.hpp"
+#include "wire/new_rings.hpp"
 
 namespace heddle::wire {
 
 inline constexpr std::uint32_t kMaxVcis = 16;
 
+// How peers find this process's memory (single_copy.hpp). Written before its first packet.
+struct MemoryCard {
+  std::int64_t pid = 0;
+  std::uint64_t address = 0;  // of a word in private memory...
+  std::uint64_t cookie = 0;   // ...that has this value
+};
+
 struct RegionHeader {
   Doorbell bell;
-  // Rings that senders have made for each VCI and its owner has not yet seen: a stack linked through RingBlock::next.
-  struct alignas(kCacheLine) NewRings {
-    std::atomic<std::uint64_t> head{0};  // offset in the segment, 0: none
-  } new_rings[kMaxVcis];
+  NewRings<> new_rings[kMaxVcis];                            // for each VCI
   alignas(kCacheLine) std::atomic<std::uint64_t> carved{0};  // bytes of the region, this header included
   // Its owner has finalized and polls no more: what is sent to it is dropped once its rings are full, so nobody waits
   // for room.
   std::atomic<std::uint32_t> departed{0};
+  MemoryCard memory;
 };
 
 class Segment {
@@ -62,6 +68,11 @@ class Segment {
   template <class T>
   T* at(std::uint64_t offset) noexcept {
     return reinterpret_cast<T*>(base_ + offset);
+  }
+  // The offset of an address, if it lies in the segment; 0 otherwise (there is a RegionHeader).
+  std::uint64_t offset_of(const void* address) const noexcept {
+    const auto offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
+    return offset < bytes_ ? offset : 0;
   }
 
  private:

@@ -4,12 +4,14 @@
 
 namespace heddle::wire {
 
-ShmWire::ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vector<ProcessId> process_of, bool threaded)
+ShmWire::ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vector<ProcessId> process_of, bool threaded,
+                 std::unique_ptr<MemoryReader> reader)
     : Wire(true),
       segment_(std::move(segment)),
       region_(&segment_->region(self)),
       self_(self),
-      process_of_(std::move(process_of)) {
+      process_of_(std::move(process_of)),
+      single_copy_(segment_, self, static_cast<std::uint32_t>(process_of_.size()), std::move(reader), threaded) {
   if (!threaded) {
     connect_lock_.elide();
     cells_lock_.elide();
@@ -42,28 +44,22 @@ Status ShmWire::connect(ProcessId peer, std::uint32_t vci, TxLane** lane) {
   block->sender = self_;
   LockGuard guard(connect_lock_);
   RegionHeader& region = segment_->region(target);
-  lanes_.emplace_back(*this, *block, region);
-  std::atomic<std::uint64_t>& head = region.new_rings[vci].head;
-  block->next = head.load(std::memory_order_relaxed);
-  while (!head.compare_exchange_weak(block->next, offset, std::memory_order_release, std::memory_order_relaxed)) {
-  }
+  lanes_.emplace_back(*this, *block, region, single_copy_.memory_of(target));
+  region.new_rings[vci].push(offset, block->next);
   *lane = &lanes_.back();
   return Status::ok();
 }
 
 void ShmWire::adopt_new_rings(std::uint32_t vci) noexcept {
-  std::uint64_t offset = region_->new_rings[vci].head.exchange(0, std::memory_order_acquire);
-  while (offset != 0) {
+  region_->new_rings[vci].take_all([&](std::uint64_t offset) -> const std::uint64_t& {
     auto* block = segment_->at<RingBlock>(offset);
-    offset = block->next;
     receivers_[vci].rings.push_back({RingConsumer<>(block->ring), block});
-  }
+    return block->next;
+  });
 }
 
 void ShmWire::announce_room(RxRing& rx) noexcept {
-  rx.ring.return_credit();
-  rx.block->wants_room.store(0, std::memory_order_relaxed);
-  segment_->region(rx.block->sender).bell.ring();
+  rx.block->announce_room(rx.ring, segment_->region(rx.block->sender).bell);
 }
 
 void ShmWire::reclaim(ShmLane& lane) noexcept {

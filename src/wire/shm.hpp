@@ -17,22 +17,15 @@
 #include <vector>
 
 #include "base/lock.hpp"
-#include "wire/ring.hpp"
+#include "wire/ring_block.hpp"
 #include "wire/segment.hpp"
+#include "wire/single_copy.hpp"
 #include "wire/wire.hpp"
 
 namespace heddle::wire {
 
 inline constexpr std::size_t kCellBytes = 16 << 10;
 inline constexpr std::uint32_t kCellsPerLane = 8;
-
-// A ring as it lies in the segment. The last line is the sender's.
-struct RingBlock {
-  RingMemory<> ring;
-  alignas(kCacheLine) std::uint64_t next = 0;  // in the list of new rings
-  std::uint32_t sender = 0;                    // whose bell to ring when there is room again
-  std::atomic<std::uint32_t> wants_room{0};    // the sender found no room and may sleep
-};
 
 // In a slot of kind kCell: where the payload lies.
 struct CellRef {
@@ -46,8 +39,9 @@ class ShmWire;
 
 class ShmLane final : public TxLane {
  public:
-  ShmLane(ShmWire& wire, RingBlock& block, RegionHeader& receiver) noexcept
-      : TxLane(true), wire_(&wire), producer_(block.ring), block_(&block), receiver_(&receiver) {}
+  ShmLane(ShmWire& wire, RingBlock& block, RegionHeader& receiver, PeerMemory* memory) noexcept
+      : TxLane(true), wire_(&wire), producer_(block.ring), block_(&block), receiver_(&receiver), memory_(memory) {}
+  PeerMemory* memory() noexcept override { return memory_; }
 
   bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept override {
     if (header.prefix_bytes + payload.bytes <= kMaxInline) [[likely]] {
@@ -70,7 +64,7 @@ class ShmLane final : public TxLane {
   friend class ShmWire;
   // There is no room. True: there never will be, so the packet counts as sent.
   [[gnu::noinline, gnu::cold]] bool drop() noexcept {
-    block_->wants_room.store(1, std::memory_order_relaxed);
+    block_->ask_for_room();
     return receiver_->departed.load(std::memory_order_relaxed) != 0;
   }
   bool send_cell(const Header& header, const void* prefix, Payload& payload) noexcept;
@@ -79,6 +73,7 @@ class ShmLane final : public TxLane {
   RingProducer<> producer_;
   RingBlock* block_;
   RegionHeader* receiver_;
+  PeerMemory* memory_;
   // Guarded by wire_->cells_lock_: the cells in flight, oldest first.
   std::uint64_t in_flight_[kCellsPerLane] = {};
   std::uint32_t sent_ = 0, reclaimed_ = 0;
@@ -87,53 +82,45 @@ class ShmLane final : public TxLane {
 class ShmWire final : public Wire {
  public:
   // `self` and the peers are numbered 0..ranks-1, as the segment's regions; process_of[i] names them for the layers
-  // above.
-  ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vector<ProcessId> process_of, bool threaded);
+  // above. `reader` null: no single copy.
+  ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vector<ProcessId> process_of, bool threaded,
+          std::unique_ptr<MemoryReader> reader = nullptr);
   ~ShmWire() override;
 
   std::size_t max_payload() const noexcept override { return kCellBytes; }
   bool reaches(ProcessId peer) const noexcept override { return region_of(peer) >= 0; }
   Status connect(ProcessId peer, std::uint32_t vci, TxLane** lane) override;
   unsigned poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept override {
-    return poll_with(vci, limit, [&sink](const Packet& packet) { sink.deliver(packet); });
+    return poll_with(vci, limit, [&sink](const auto&... packet) noexcept { sink(packet...); });
   }
 
   // poll() for callers that want their handler inlined.
   template <class Deliver>
-  unsigned poll_with(std::uint32_t vci, unsigned limit, Deliver&& deliver) noexcept {
+  [[gnu::always_inline]] unsigned poll_with(std::uint32_t vci, unsigned limit, Deliver&& deliver) noexcept {
     Receiver& receiver = receivers_[vci];
-    if (region_->new_rings[vci].head.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (!region_->new_rings[vci].empty()) [[unlikely]]
       adopt_new_rings(vci);
     unsigned count = 0;
     for (RxRing& rx : receiver.rings) {
-      RingConsumer<>& ring = rx.ring;
-      unsigned n = 0;
-      for (; n < limit; ++n) {
-        const bool got = ring.pop([&](const PlainSlot::First& first, const std::byte* bytes) noexcept {
-          Packet packet{first.header, bytes, bytes + first.header.prefix_bytes,
-                        static_cast<std::size_t>(first.bytes - first.header.prefix_bytes)};
-          if (first.kind == SlotKind::kInline) [[likely]] {
-            deliver(packet);
-          } else {
-            CellRef ref;
-            std::memcpy(&ref, packet.payload, sizeof ref);
-            packet.payload = segment_->at<const std::byte>(ref.offset);
-            packet.payload_bytes = ref.bytes;
-            deliver(packet);
-            ring.give_cell_back();
-          }
-        });
-        if (!got) break;
+      unsigned left = limit;
+      for (PlainSlot* slot; left != 0 && (slot = rx.ring.front()) != nullptr; --left) {
+        if (slot->first.is_short()) [[likely]] {
+          deliver(slot->first.header, slot->first.data, slot->first.bytes);
+          rx.ring.pop_front(1);
+        } else {
+          deliver_other(rx.ring, *slot, deliver);
+        }
       }
-      if (n == 0) continue;
-      count += n;
-      if (rx.block->wants_room.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      if (left == limit) continue;
+      count += limit - left;
+      if (rx.block->room_is_wanted()) [[unlikely]]
         announce_room(rx);
     }
     return count;
   }
 
   Doorbell& bell() noexcept override { return region_->bell; }
+  const SingleCopy& single_copy() const noexcept { return single_copy_; }
 
  private:
   friend class ShmLane;
@@ -144,6 +131,32 @@ class ShmWire final : public Wire {
   struct alignas(kCacheLine) Receiver {
     std::vector<RxRing> rings;
   };
+
+  // The next packet, of whatever kind.
+  template <class Deliver>
+  [[gnu::noinline]] void deliver_other(RingConsumer<>& ring, PlainSlot& slot, Deliver deliver) noexcept {
+    const PlainSlot::First& first = slot.first;
+    const std::byte* bytes = first.data;
+    std::byte whole[kMaxInline];
+    const std::uint32_t slots = first.slots;
+    if (slots != 1) {
+      ring.gather(slot, whole);
+      bytes = whole;
+    }
+    const std::uint8_t prefix = first.header.prefix_bytes;
+    Packet packet{first.header, bytes, bytes + prefix, static_cast<std::size_t>(first.bytes - prefix)};
+    if (first.kind == SlotKind::kInline) {
+      deliver(packet);
+    } else {
+      CellRef ref;
+      std::memcpy(&ref, packet.payload, sizeof ref);
+      packet.payload = segment_->at<const std::byte>(ref.offset);
+      packet.payload_bytes = ref.bytes;
+      deliver(packet);
+      ring.give_cell_back();
+    }
+    ring.pop_front(slots);
+  }
 
   int region_of(ProcessId peer) const noexcept;
   [[gnu::noinline]] void adopt_new_rings(std::uint32_t vci) noexcept;
@@ -160,6 +173,7 @@ class ShmWire final : public Wire {
   std::uint32_t self_;
   std::vector<ProcessId> process_of_;
   Receiver receivers_[kMaxVcis];
+  SingleCopy single_copy_;
 
   Lock connect_lock_;
   std::deque<ShmLane> lanes_ GUARDED_BY(connect_lock_);

@@ -16,6 +16,8 @@
 
 namespace heddle::wire {
 
+class PeerMemory;
+
 // What came of a send.
 enum class Sent {
   kNot,  // no room now; nothing of the payload was taken
@@ -34,6 +36,8 @@ class TxLane {
   virtual bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept = 0;
   // Wakes the receiver, after kWakeWanted.
   virtual void wake() noexcept {}
+  // The memory of the process at the other end, if this wire can read it (single_copy.hpp); null otherwise.
+  virtual PeerMemory* memory() noexcept { return nullptr; }
 
   const bool is_shm;  // lets wire/fast.hpp call shared memory without the virtual table
 };
@@ -42,6 +46,11 @@ class TxLane {
 class Sink {
  public:
   virtual void deliver(const Packet& packet) noexcept = 0;
+
+  void operator()(const Packet& packet) noexcept { deliver(packet); }
+  void operator()(const Header& header, const std::byte* payload, std::size_t bytes) noexcept {
+    deliver({header, payload, payload, bytes});
+  }
 
  protected:
   ~Sink() = default;

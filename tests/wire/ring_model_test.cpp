@@ -5,44 +5,23 @@
 #include <memory>
 #include <vector>
 
-#include "base/model/model_atomics.hpp"
+#include "base/model/broken.hpp"
 #include "wire/ring.hpp"
 
 namespace heddle::wire {
 namespace {
 
+using model::expect_found;
+using model::expect_right;
 using model::ModelAtomics;
 using model::Options;
 using model::Program;
 using model::Result;
+using model::Weak;
+using model::Weakened;
 
 constexpr std::size_t kSender = 1;  // logical threads, in the order in which they are made
 constexpr std::size_t kReceiver = 2;
-enum class Weak { kNothing, kStores, kLoads };
-
-// ModelAtomics, except that one thread's release stores or acquire loads are relaxed.
-template <std::size_t kThread, Weak kWeak>
-struct Weakened : ModelAtomics {
-  template <class T>
-  class atomic : public ModelAtomics::atomic<T> {
-   public:
-    using Base = ModelAtomics::atomic<T>;
-    using Base::Base;
-    T load(std::memory_order order) const noexcept {
-      return Base::load(here(Weak::kLoads) ? std::memory_order_relaxed : order);
-    }
-    void store(T value, std::memory_order order) noexcept {
-      Base::store(value, here(Weak::kStores) ? std::memory_order_relaxed : order);
-    }
-
-   private:
-    static bool here(Weak access) {
-      const model::Scheduler* s = model::Scheduler::current();
-      return kWeak == access && s != nullptr && s->self() == kThread;
-    }
-  };
-};
-
 std::byte byte_of(std::size_t packet, std::size_t i) { return static_cast<std::byte>(packet * 37 + i); }
 
 template <class Atomics>
@@ -119,8 +98,7 @@ static_assert(21 * kMaxSlotsPerPacket == RingMemory<>::kSlots - 1);
 
 TEST(RingModel, WrapsAround) {
   const Result result = run<ModelAtomics>(kWrapAround);
-  EXPECT_FALSE(result.failed) << result.report;
-  EXPECT_TRUE(result.complete);
+  expect_right(result);
   EXPECT_GT(result.executions, 1000u);
 }
 
@@ -129,8 +107,7 @@ TEST(RingModel, ReusesSlotsOnlyAfterTheyWereRead) {
   options.preemptions = 1;
   options.stale_loads = 2;
   const Result result = run<ModelAtomics>(kFull, options);
-  EXPECT_FALSE(result.failed) << result.report;
-  EXPECT_TRUE(result.complete);
+  expect_right(result);
 }
 
 TEST(RingModel, LongRandomTraffic) {
@@ -148,9 +125,7 @@ TEST(RingModel, LongRandomTraffic) {
 
 template <std::size_t kThread, Weak kWeak>
 void expect_race(const Traffic& traffic) {
-  const Result result = run<Weakened<kThread, kWeak>>(traffic);
-  EXPECT_TRUE(result.failed);
-  EXPECT_NE(result.report.find("data race"), std::string::npos) << result.report;
+  expect_found(run<Weakened<kThread, kWeak>>(traffic), model::kRace);
 }
 
 TEST(RingModel, PublishingMustRelease) { expect_race<kSender, Weak::kStores>(kWrapAround); }
@@ -193,11 +168,9 @@ Result cell_traffic() {
 }
 
 TEST(RingModel, ACellIsWrittenOnlyAfterItWasRead) {
-  const Result good = cell_traffic<ModelAtomics>();
-  EXPECT_FALSE(good.failed) << good.report;
-  EXPECT_TRUE(good.complete);
-  EXPECT_TRUE((cell_traffic<Weakened<kReceiver, Weak::kStores>>().failed));
-  EXPECT_TRUE((cell_traffic<Weakened<kSender, Weak::kLoads>>().failed));
+  expect_right(cell_traffic<ModelAtomics>());
+  expect_found(cell_traffic<Weakened<kReceiver, Weak::kStores>>(), model::kRace);
+  expect_found(cell_traffic<Weakened<kSender, Weak::kLoads>>(), model::kRace);
 }
 
 static_assert(sizeof(Slot<ModelAtomics>) == sizeof(PlainSlot), "the model tests the real layout");

@@ -127,8 +127,8 @@ struct ModelAtomics {
     s->wait(&word, word.newest_bits(), atomic<T>::bits(expected), nanoseconds >= 0);
   }
   template <class T>
-  static void futex_wake(const atomic<T>& word, int) noexcept {
-    step()->wake(&word);
+  static void futex_wake(const atomic<T>& word, int how_many) noexcept {
+    step()->wake(&word, how_many);
   }
 
  private:

@@ -154,10 +154,18 @@ class Scheduler {
     thread.timed = timed;
     go_on_with(pick(false));
   }
-  void wake(const void* address) {
+  // Wakes `how_many` of the word's sleepers; which ones is a choice.
+  void wake(const void* address, int how_many) {
     note("wake", {}, 0, std::memory_order_relaxed);
-    for (Thread& thread : threads_) {
-      if (thread.asleep_on == address) thread.asleep_on = nullptr;
+    std::vector<std::size_t> asleep;
+    for (std::size_t t = 1; t < threads_.size(); ++t) {
+      if (threads_[t].asleep_on == address) asleep.push_back(t);
+    }
+    for (; how_many > 0 && !asleep.empty(); --how_many) {
+      const bool all = static_cast<std::size_t>(how_many) >= asleep.size();
+      const auto woken = asleep.begin() + static_cast<std::ptrdiff_t>(all ? 0 : choices_.choose(asleep.size()));
+      threads_[*woken].asleep_on = nullptr;
+      asleep.erase(woken);
     }
   }
 

@@ -1,0 +1,162 @@
+#include "base/profile.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "mpi.h"
+
+namespace heddle {
+namespace {
+
+constexpr std::size_t kMaxBytes = 64 << 10;  // of a file
+
+struct Number {
+  std::string_view key;
+  std::uint64_t low, high;
+};
+constexpr Number kSingleCopyFrom{"single_copy_from", 0, UINT64_MAX};
+constexpr Number kPullBytes{"pull_bytes", 4096, 1 << 30};
+constexpr Number kPullAfter{"pull_after", 0, Profile::kMaxPullAfter};
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+bool parse_number(std::string_view text, const Number& number, std::uint64_t* value) {
+  std::uint64_t parsed = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (failed != std::errc() || end != text.data() + text.size() || parsed < number.low || parsed > number.high) {
+    return false;
+  }
+  *value = parsed;
+  return true;
+}
+
+// The whole file; errno when false.
+bool read_file(const char* path, std::string* out) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char buffer[4096];
+  ssize_t n;
+  while ((n = read(fd, buffer, sizeof buffer)) > 0 && out->size() < kMaxBytes) {
+    out->append(buffer, static_cast<std::size_t>(n));
+  }
+  const int cause = n < 0 ? errno : out->size() >= kMaxBytes ? EFBIG : 0;
+  close(fd);
+  errno = cause;
+  return cause == 0;
+}
+
+void make_folders(const std::string& path) {
+  for (std::size_t at = path.find('/', 1); at != path.npos; at = path.find('/', at + 1)) {
+    mkdir(path.substr(0, at).c_str(), 0777);  // where it fails, opening the file says why
+  }
+}
+
+}  // namespace
+
+Status parse_profile(std::string_view text, const char* name, Profile* out) {
+  Profile profile = *out;
+  for (int line_number = 1; !text.empty(); ++line_number) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    line = trimmed(line.substr(0, line.find('#')));
+    if (line.empty()) continue;
+    const std::size_t blank = line.find_first_of(" \t");
+    const std::string_view key = line.substr(0, blank);
+    const std::string_view value = blank == line.npos ? std::string_view() : trimmed(line.substr(blank));
+    std::uint64_t number = 0;
+    bool good = !value.empty();
+    if (key == kSingleCopyFrom.key) {
+      good = parse_number(value, kSingleCopyFrom, &number);
+      profile.single_copy_from = number;
+    } else if (key == kPullBytes.key) {
+      good = parse_number(value, kPullBytes, &number);
+      profile.pull_bytes = static_cast<std::uint32_t>(number);
+    } else if (key == kPullAfter.key) {
+      good = parse_number(value, kPullAfter, &number);
+      profile.pull_after = static_cast<std::uint32_t>(number);
+    }
+    if (!good) {
+      return error(MPI_ERR_OTHER,
+                   "the machine profile %s is broken: line %d, '%.60s'; correct it, or run 'heddle tune' again", name,
+                   line_number, std::string(line).c_str());
+    }
+  }
+  *out = profile;
+  return Status::ok();
+}
+
+std::string print_profile(const Profile& profile) {
+  char text[512];
+  std::snprintf(text, sizeof text,
+                "# How long messages travel on this machine (heddle tune; docs/decisions/large-messages.md)\n"
+                "single_copy_from %llu  # bytes: a shorter message is not read by its receiver\n"
+                "pull_bytes %u  # a receiver reads so many at once\n"
+                "pull_after %u  # rounds of progress in vain before it does\n",
+                static_cast<unsigned long long>(profile.single_copy_from), profile.pull_bytes, profile.pull_after);
+  return text;
+}
+
+std::string profile_path() {
+  if (const char* path = std::getenv("HEDDLE_PROFILE"); path != nullptr && *path != '\0') return path;
+  std::string folder;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
+    folder = cache;
+  } else if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    folder = std::string(home) + "/.cache";
+  } else {
+    return {};
+  }
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, sizeof host - 1);
+  return folder + "/heddle/profile-" + host;
+}
+
+Status load_profile(Profile* out, std::string* warning) {
+  warning->clear();
+  const char* named = std::getenv("HEDDLE_PROFILE");
+  const bool asked_for = named != nullptr && *named != '\0';
+  const std::string path = profile_path();
+  std::string text;
+  if (path.empty()) return Status::ok();
+  Status status;
+  if (!read_file(path.c_str(), &text)) {
+    if (errno == ENOENT && !asked_for) return Status::ok();
+    status = error(MPI_ERR_OTHER, "the machine profile %s cannot be read: %s; %s", path.c_str(), std::strerror(errno),
+                   asked_for ? "correct or unset HEDDLE_PROFILE" : "run 'heddle tune' again, or remove it");
+  } else {
+    status = parse_profile(text, path.c_str(), out);
+  }
+  if (status || asked_for) return status;
+  *warning = last_error_detail();
+  return Status::ok();
+}
+
+Status store_profile(const Profile& profile, const std::string& path) {
+  make_folders(path);
+  const std::string text = print_profile(profile);
+  const std::string fresh = path + "." + std::to_string(getpid());
+  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const bool written = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  int cause = errno;
+  if (fd >= 0) close(fd);
+  if (written && rename(fresh.c_str(), path.c_str()) == 0) return Status::ok();
+  if (written) cause = errno;
+  if (fd >= 0) unlink(fresh.c_str());
+  return error(MPI_ERR_OTHER, "the machine profile %s cannot be written: %s; name another file with --output",
+               path.c_str(), std::strerror(cause));
+}
+
+}  // namespace heddle

@@ -1,0 +1,42 @@
+// What was measured of this machine, in so far as it decides how messages travel.
+//
+// A profile is a text file of lines `key value`; `#` begins a comment. Unknown keys are passed over, so that an older
+// version reads what a newer one wrote. `heddle tune` measures and writes it. Each number is used by one side of a
+// message alone, so ranks with different profiles understand each other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.hpp"
+
+namespace heddle {
+
+struct Profile {
+  // A message of so many bytes or more can be read by its receiver (p2p/rendezvous.hpp). The sender's number.
+  std::uint64_t single_copy_from = 64 << 10;
+  // A receiver reads so many bytes at once.
+  std::uint32_t pull_bytes = 128 << 10;
+  // ... when its progress has found nothing of the message so many times.
+  std::uint32_t pull_after = 64;
+
+  static constexpr std::uint32_t kMaxPullAfter = 64;
+};
+
+// Into *out what `text` says; what it doesn't say stays. `name` is for the error.
+Status parse_profile(std::string_view text, const char* name, Profile* out);
+std::string print_profile(const Profile& profile);
+
+// Where this machine's profile is kept: $HEDDLE_PROFILE, or heddle/profile-<host> in $XDG_CACHE_HOME or ~/.cache. Empty when there is no
+// home either.
+std::string profile_path();
+
+// The profile to be used here. A file that HEDDLE_PROFILE names must be readable and right, else an error. A broken file in
+// the cache is no reason to fail: then *warning says so (empty otherwise), and the defaults hold.
+Status load_profile(Profile* out, std::string* warning);
+
+// Writes the file in one step, and the folder that it lies in.
+Status store_profile(const Profile& profile, const std::string& path);
+
+}  // namespace heddle

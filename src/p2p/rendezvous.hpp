@@ -1,0 +1,34 @@
+// Long messages: announced with their first packet, and moved by both sides once the receiver has matched.
+//
+// Problem: two ranks that are both in MPI move a long message fastest through cells. But the sender may compute instead,
+//          for as long as it likes, and on a crowded node it may wait for this very core: then the receiver should not
+//          wait for it.
+// Method:  the sender offers its buffer (wire/single_copy.hpp), if it lies in one piece, and both sides claim units of
+//          the message (wire/claim.hpp). A unit is one packet. The sender claims a few, and gives back those that
+//          find no room, so that it leaves none unpushed when its program goes on with its own work. The receiver
+//          claims several and reads them straight into the user's buffer, when nothing has come for a number
+//          of rounds of its progress. This is a Pull, an idle task of the VCI. What cannot be read is handed back: the
+//          sender pushes it. Where both have the memory mapped, the receiver copies alone, and at once.
+// Done:    the receiver, when every byte is there. The sender, when all units are claimed and its own are pushed; if the
+//          receiver had claimed any, when that says that everything is there (fin). So nobody touches a buffer that was
+//          given back to the user.
+// Threads: the receiver's side is guarded by its VCI's lock, but for the read itself, which runs with no lock held; the
+//          receive can't complete meanwhile, as its units have not arrived. The sender's side is guarded by the lane's.
+// Cost:    a compare-and-swap for every fourth packet at the sender; two allocations from pools; docs/decisions/large-messages.md.
+#pragma once
+
+#include "p2p/protocol.hpp"
+#include "p2p/receive.hpp"
+
+namespace heddle::p2p {
+
+// Pushes the announcement; what a longer message than one packet begins with.
+vci::SendOp::Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept;
+
+// Takes back what a send has offered. REQUIRES: nobody was told of it, or the message is through.
+void withdraw_offer(SendRequest& send) noexcept;
+
+// Answers an announcement whose payload has been taken. Afterwards `receive` may be gone.
+void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept;
+
+}  // namespace heddle::p2p

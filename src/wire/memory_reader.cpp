@@ -1,0 +1,96 @@
+#include "wire/memory_reader.hpp"
+
+#include <sys/uio.h>
+
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+#include <vector>
+
+#include "mpi.h"
+
+namespace heddle::wire {
+namespace {
+
+struct Fault {
+  enum Kind { kRefuse, kFault, kShort, kStop } kind;
+  std::uint64_t call;
+};
+
+class FaultyReader final : public MemoryReader {
+ public:
+  explicit FaultyReader(std::vector<Fault> faults) : faults_(std::move(faults)) {}
+  bool always() const noexcept override { return true; }
+
+  ssize_t read(pid_t from, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept override {
+    const std::uint64_t call = calls_.fetch_add(1, std::memory_order_relaxed);
+    for (const Fault& fault : faults_) {
+      if (fault.kind == Fault::kRefuse && call >= fault.call) return fail(EPERM);
+      if (fault.kind == Fault::kFault && call == fault.call) return fail(EFAULT);
+      if (fault.kind == Fault::kStop && call == fault.call + 1) return fail(EFAULT);
+      if (fault.kind >= Fault::kShort && call == fault.call) bytes -= bytes / 3;
+    }
+    return MemoryReader::read(from, address, to, bytes);
+  }
+
+ private:
+  static ssize_t fail(int cause) noexcept {
+    errno = cause;
+    return -1;
+  }
+
+  const std::vector<Fault> faults_;
+  std::atomic<std::uint64_t> calls_{0};
+};
+
+// "kind@N"; false when it is neither.
+bool parse(std::string_view word, Fault* fault) {
+  constexpr std::string_view kKinds[] = {"refuse", "fault", "short", "stop"};  // as Fault::Kind
+  const std::size_t at = word.find('@');
+  if (at == word.npos) return false;
+  for (int kind = 0; kind < 4; ++kind) {
+    if (word.substr(0, at) == kKinds[kind]) {
+      fault->kind = static_cast<Fault::Kind>(kind);
+      const char* end = word.data() + word.size();
+      const auto [stop, failed] = std::from_chars(word.data() + at + 1, end, fault->call);
+      return failed == std::errc() && stop == end;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+ssize_t MemoryReader::read(pid_t from, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept {
+  const iovec here{to, bytes};
+  const iovec there{reinterpret_cast<void*>(address), bytes};
+  return process_vm_readv(from, &here, 1, &there, 1, 0);
+}
+
+Status make_memory_reader(const char* control, std::unique_ptr<MemoryReader>* out) {
+  const std::string_view text = control == nullptr ? "auto" : control;
+  constexpr std::string_view kTest = "test:";
+  out->reset();
+  if (text == "off") return Status::ok();
+  if (text == "auto") {
+    *out = std::make_unique<MemoryReader>();
+    return Status::ok();
+  }
+  std::vector<Fault> faults;
+  std::string_view rest = text;
+  bool good = rest.starts_with(kTest);
+  if (good) rest.remove_prefix(kTest.size());
+  while (good && !rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    if (word == "none") continue;
+    good = parse(word, &faults.emplace_back());
+  }
+  if (!good)
+    return error(MPI_ERR_OTHER, "HEDDLE_SINGLE_COPY='%.60s' is neither 'auto' nor 'off'; correct or unset it", control);
+  *out = std::make_unique<FaultyReader>(std::move(faults));
+  return Status::ok();
+}
+
+}  // namespace heddle::wire

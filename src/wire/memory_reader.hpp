@@ -1,0 +1,36 @@
+// The one call by which another process's memory is read, and the place where tests make it fail.
+//
+// HEDDLE_SINGLE_COPY: unset or `auto`: the system call. `off`: null, nobody reads. For tests, `test:` and a list of
+// faults by commas; then a process reads also itself by the call. Calls count from 0, the read of the cookie, in each
+// process that reads:
+//
+//     none        no fault
+//     refuse@N    call N and all later ones: EPERM
+//     fault@N     call N: EFAULT, nothing read
+//     short@N     call N reads only a part
+//     stop@N      call N reads only a part, and the next one fails
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/status.hpp"
+
+namespace heddle::wire {
+
+class MemoryReader {
+ public:
+  virtual ~MemoryReader() = default;
+  // As process_vm_readv of one piece: the bytes read, or -1 and errno.
+  virtual ssize_t read(pid_t from, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept;
+  // A process's own memory is read by the call too.
+  virtual bool always() const noexcept { return false; }
+};
+
+// As `control` (HEDDLE_SINGLE_COPY, may be null) says; null for `off`.
+Status make_memory_reader(const char* control, std::unique_ptr<MemoryReader>* out);
+
+}  // namespace heddle::wire

@@ -1,0 +1,56 @@
+"""`heddle tune` writes a profile that programs read; a broken one is an error where it was named and a warning elsewhere."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+build = pathlib.Path(sys.argv[1])
+heddle, mpiexec = build / "bin/heddle", build / "bin/mpiexec"
+program = build / "tests/programs/p2p_overlap"
+env = {k: v for k, v in os.environ.items() if k not in ("HEDDLE_PROFILE", "HEDDLE_SINGLE_COPY")}
+
+
+def run(*command, **more):
+    return subprocess.run(list(map(str, command)), env={**env, **more}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=100)
+
+
+def check(condition, done):
+    if not condition:
+        sys.exit(f"not as expected: {done.args}: {done.returncode}\n{done.stdout}{done.stderr}")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    cache = pathlib.Path(folder) / "cache"
+    done = run(heddle, "tune", "--help")
+    check(done.returncode == 0 and "--output" in done.stdout, done)
+    done = run(heddle, "tune", "--fast")
+    check(done.returncode == 2 and "--fast" in done.stderr, done)
+    done = run(heddle, "tune", "--dry-run", XDG_CACHE_HOME=str(cache))
+    check(done.returncode == 0 and "pull_bytes" in done.stdout and not cache.exists(), done)
+    done = run(heddle, "tune", "--anyway", XDG_CACHE_HOME=str(cache))
+    stored = re.search(r"stored in (\S+)", done.stdout)
+    check(done.returncode == 0 and stored, done)
+    profile = pathlib.Path(stored.group(1))
+    check([p for p in cache.rglob("*") if p.is_file()] == [profile], done)
+    text = profile.read_text()
+    for key in ("single_copy_from", "pull_bytes", "pull_after"):
+        check(re.search(rf"^{key} \d+", text, re.M), done)
+    done = run(heddle, "info", XDG_CACHE_HOME=str(cache))
+    check(re.search(r"^single copy  (works|is refused)", done.stdout, re.M) and str(profile) in done.stdout, done)
+    done = run(heddle, "tune", "--anyway", "--output", "/proc/none")
+    check(done.returncode == 1 and "/proc/none" in done.stderr, done)
+
+    for named in ({"XDG_CACHE_HOME": str(cache)}, {"HEDDLE_PROFILE": str(profile)}):
+        done = run(mpiexec, "-n", 2, program, **named)
+        check(done.returncode == 0 and "profile" not in done.stderr, done)
+    profile.write_text("pull_bytes many\n")
+    done = run(mpiexec, "-n", 2, program, XDG_CACHE_HOME=str(cache))
+    check(done.returncode == 0 and done.stderr.count("broken: line 1, 'pull_bytes many'") == 1, done)
+    done = run(mpiexec, "-n", 2, program, HEDDLE_PROFILE=str(profile))
+    check(done.returncode != 0 and "broken: line 1, 'pull_bytes many'" in done.stderr, done)
+    done = run(mpiexec, "-n", 2, program, HEDDLE_SINGLE_COPY="sometimes")
+    check(done.returncode != 0 and "HEDDLE_SINGLE_COPY='sometimes'" in done.stderr, done)
