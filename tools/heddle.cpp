@@ -16,6 +16,7 @@
 #include "base/profile.hpp"
 #include "base/spelling.hpp"
 #include "bindings/generated/missing.hpp"
+#include "controls.hpp"
 #include "mpi.h"
 #include "tune.hpp"
 #include "wire/single_copy.hpp"
@@ -30,15 +31,16 @@ constexpr char kUsage[] =
     "\n"
     "  heddle info             version, library, how much of MPI is there\n"
     "  heddle info --missing   the procedures that are not implemented, one a line\n"
-    "  heddle info --all       that, and the limits and the files of the installation\n"
+    "  heddle info --all       that, the limits and the files of the installation, and the control variables\n"
     "  heddle tune             measures this machine and stores what decides how long messages travel (--help)\n"
     "  heddle --help           this text\n"
     "  heddle --version        Heddle's version\n";
 
 struct Installation {
   std::string prefix;
-  std::string library;  // empty: not found
-  std::string version;  // what the library says of itself
+  std::string library;     // empty: not found
+  void* handle = nullptr;  // of the library
+  std::string version;     // what it says of itself
   int standard[2] = {0, 0};
   int abi[2] = {0, 0};
 };
@@ -69,7 +71,7 @@ Installation look_around() {
                  found.prefix.c_str(), HEDDLE_LIBDIR);
     return found;
   }
-  void* library = dlopen(found.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = found.handle = dlopen(found.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     std::fprintf(stderr, "heddle: the library cannot be loaded: %s\n", dlerror());
     return found;
@@ -123,6 +125,7 @@ int info(bool all) {
       "limits       tag %d, count %lld with the _c procedures, error string %d, object name %d, info key %d, "
       "info value %d\n",
       INT_MAX, LLONG_MAX, MPI_MAX_ERROR_STRING, MPI_MAX_OBJECT_NAME, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL);
+  heddle::print_controls(found.handle);
   std::printf("missing\n");
   for (const char* name : heddle::kMissing) std::printf("  %s\n", name);
   return 0;

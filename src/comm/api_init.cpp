@@ -6,6 +6,8 @@
 
 #include "boot/boot.hpp"
 #include "mpi/attribute.hpp"
+#include "mpi/control.hpp"
+#include "mpi/counts.hpp"
 #include "mpi/errhandler.hpp"
 #include "mpi/process.hpp"
 #include "mpi/state.hpp"
@@ -28,6 +30,14 @@ void drain(mpi::Process& process) {
   });
 }
 
+Status start(mpi::Process& process, int threads) {
+  Status status;
+  std::unique_ptr<boot::Boot> boot = boot::connect(status);
+  HEDDLE_TRY(status);
+  HEDDLE_TRY(mpi::freeze_controls());
+  return process.start(std::move(boot), threads);
+}
+
 }  // namespace
 
 Status init(int* argc, char*** argv) {
@@ -44,14 +54,15 @@ Status init_thread(int*, char***, int required, int* provided) {
     return error(MPI_ERR_OTHER, mpi::finalized() ? "MPI was finalized in this program and can't be initialized again"
                                                  : "MPI is initialized already; call MPI_Init once");
   }
-  Status status;
-  std::unique_ptr<boot::Boot> boot = boot::connect(status);
-  HEDDLE_TRY(status);
   auto process = std::make_unique<mpi::Process>();
-  HEDDLE_TRY(process->start(std::move(boot), required));
+  if (Status status = start(*process, required); !status) {
+    mpi::thaw_controls();
+    return status;
+  }
   p2p::install(process->domain());
   main_thread = std::this_thread::get_id();
   *provided = required;
+  mpi::open_counts(process->domain());
   mpi::set_process(process.release());
   mpi::set_state(mpi::State::kRunning);
   return Status::ok();
@@ -62,6 +73,7 @@ Status finalize() {
   HEDDLE_TRY(mpi::delete_all_attributes(*process->self()));  // MPI 4.1, 11.2.4: before anything else
   drain(*process);
   mpi::set_state(mpi::State::kFinalized);
+  mpi::close_counts();
   const Status status = process->finish();
   mpi::set_process(nullptr);
   delete process;

@@ -16,6 +16,7 @@
 //          `add_unexpected` in particular, or (2) breaks.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,11 @@ struct QueueStats {
   void searched(std::uint64_t entries) noexcept {
     ++searches;
     inspected += entries;
+  }
+  // Of two engines that had the queue in turn.
+  friend QueueStats operator+(const QueueStats& a, const QueueStats& b) noexcept {
+    return {a.length + b.length, std::max(a.max_length, b.max_length), a.searches + b.searches,
+            a.inspected + b.inspected};
   }
 };
 

@@ -6,9 +6,6 @@
 // Threads: the holder of the VCI's lock.
 #pragma once
 
-#include <optional>
-#include <string_view>
-
 #include "match/hash.hpp"
 #include "match/list.hpp"
 
@@ -18,13 +15,7 @@ enum class EngineKind : unsigned char { kAuto, kList, kHash };
 
 inline constexpr EngineKind kDefaultEngine = EngineKind::kAuto;  // docs/decisions/match-default.md
 
-// "auto", "list" or "hash": the values of the control variable HEDDLE_MATCHING.
-constexpr std::optional<EngineKind> engine_named(std::string_view name) noexcept {
-  if (name == "auto") return EngineKind::kAuto;
-  if (name == "list") return EngineKind::kList;
-  if (name == "hash") return EngineKind::kHash;
-  return std::nullopt;
-}
+// The values of the control variable HEDDLE_MATCHING.
 constexpr const char* name_of(EngineKind kind) noexcept {
   return kind == EngineKind::kAuto ? "auto" : kind == EngineKind::kHash ? "hash" : "list";
 }
@@ -84,6 +75,10 @@ class Matcher {
     in_hash() ? hash_.drain_in_order(on_receive, on_message) : list_.drain_in_order(on_receive, on_message);
   }
   const Stats& stats() const noexcept { return in_hash() ? hash_.stats() : list_.stats(); }
+  // Of both engines, whichever held the queues when.
+  Stats totals() const noexcept {
+    return {list_.stats().posted + hash_.stats().posted, list_.stats().unexpected + hash_.stats().unexpected};
+  }
 
  private:
   bool in_hash() const noexcept { return kind_ == EngineKind::kHash; }

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <numeric>
 #include <string>
 #include <string_view>
 
 #include "boot/boot.hpp"
+#include "mpi/control.hpp"
 #include "vci/domain.hpp"
 #include "wire/shm.hpp"
 
@@ -19,29 +19,14 @@ constinit std::array<std::atomic<Comm*>, 2> predefined_comms{};
 
 namespace {
 
-// A control variable that is a number; an error that names it when it is no number or out of range.
-Status read_number(const char* name, std::uint32_t low, std::uint32_t high, std::uint32_t* value) {
-  const char* text = std::getenv(name);
-  if (text == nullptr) return Status::ok();
-  const std::string_view view(text);
-  std::uint32_t number = 0;
-  const auto [end, failed] = std::from_chars(view.data(), view.data() + view.size(), number);
-  if (failed != std::errc() || end != view.data() + view.size() || number < low || number > high) {
-    return error(MPI_ERR_OTHER, "%s='%.40s' is not a number from %u to %u; correct or unset it", name, text, low, high);
-  }
-  *value = number;
-  return Status::ok();
-}
-
 Status read_options(vci::DomainOptions* options) {
-  HEDDLE_TRY(read_number("HEDDLE_VCIS", 1, wire::kMaxVcis, &options->vcis));
-  if (const char* name = std::getenv("HEDDLE_MATCHING")) {
-    const auto engine = match::engine_named(name);
-    if (!engine) {
-      return error(MPI_ERR_OTHER, "HEDDLE_MATCHING='%.40s' names no matching engine; say auto, list or hash", name);
-    }
-    options->engine = *engine;
-  }
+  int value = 0;
+  HEDDLE_TRY(read_control(kVcis, &value, MPI_ERR_OTHER));
+  options->vcis = static_cast<std::uint32_t>(value);
+  HEDDLE_TRY(read_control(kVciMapping, &value, MPI_ERR_OTHER));
+  options->mapping = static_cast<vci::Mapping>(value);
+  HEDDLE_TRY(read_control(kMatching, &value, MPI_ERR_OTHER));
+  options->engine = static_cast<match::EngineKind>(value);
   return Status::ok();
 }
 

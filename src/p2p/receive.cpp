@@ -125,18 +125,24 @@ void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const st
 // A message's first packet: eager, eager sync, or rts.
 void on_message(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
   const match::Key key{packet.header.context, packet.header.source, packet.header.tag};
+  vci.count_received();
   auto* receive = static_cast<ReceiveRequest*>(vci.matching().arrive(key));
   if (receive != nullptr) {
     receive->begin(packet.header.portal, key, packet.prefix, packet.payload, packet.payload_bytes);
-  } else if (vci.matching().keep(key, packet) == nullptr) {
+    return;
+  }
+  vci.count_unexpected();
+  if (vci.matching().keep(key, packet) == nullptr) {
     vci.domain().fatal("no memory to keep an unexpected message; receive messages sooner, or give the job more memory");
   }
 }
 
 // An eager message that the oldest receive does not admit, or that is too long for it.
 [[gnu::noinline]] static void on_odd_eager(vci::Vci& vci, ReceiveRequest* receive, wire::Header header,
-                                           const std::byte* payload, std::size_t payload_bytes) {
+                                           const std::byte* payload,
+                                           std::size_t payload_bytes) NO_THREAD_SAFETY_ANALYSIS {
   if (receive == nullptr) return on_message(vci, {header, payload, payload, payload_bytes});
+  vci.count_received();
   receive->begin(kEager, {header.context, header.source, header.tag}, payload, payload, payload_bytes);
 }
 
@@ -147,6 +153,7 @@ void on_eager(vci::Vci& vci, wire::Header header, const std::byte* payload,
   auto* receive = static_cast<ReceiveRequest*>(vci.matching().arrive_at_front(key));
   if (receive == nullptr || payload_bytes > receive->cursor.total()) [[unlikely]]
     return on_odd_eager(vci, receive, header, payload, payload_bytes);
+  vci.count_received();
   receive->take_whole(key, payload, payload_bytes);
 }
 

@@ -85,7 +85,7 @@ Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept {
   send.pushed = unit;
   const RtsPrefix prefix{send.cursor.total(), reinterpret_cast<std::uint64_t>(&send), send.offer.bits()};
   wire::Payload payload = bytes_at(send, 0, unit);
-  return lane.send(header_of(send, kRts, sizeof prefix), &prefix, payload) ? Pushed::kFinished : Pushed::kBlocked;
+  return lane.send(header_of(send, kRts, sizeof prefix), &prefix, payload, 1) ? Pushed::kFinished : Pushed::kBlocked;
 }
 
 void withdraw_offer(SendRequest& send) noexcept {

@@ -41,13 +41,13 @@ Pushed push_eager(vci::SendOp& op, vci::Lane& lane) {
   SendRequest& request = as_send(op);
   wire::Payload payload = bytes_at(request, 0, request.cursor.total());
   if (request.mode != Mode::kSynchronous) {
-    if (!lane.send(header_of(request, kEager, 0), nullptr, payload)) return Pushed::kBlocked;
+    if (!lane.send(header_of(request, kEager, 0), nullptr, payload, 1)) return Pushed::kBlocked;
     finish(request);
     return Pushed::kFinished;
   }
   const SyncPrefix prefix{reinterpret_cast<std::uint64_t>(&request)};
-  return lane.send(header_of(request, kEagerSync, sizeof prefix), &prefix, payload) ? Pushed::kFinished
-                                                                                    : Pushed::kBlocked;
+  return lane.send(header_of(request, kEagerSync, sizeof prefix), &prefix, payload, 1) ? Pushed::kFinished
+                                                                                       : Pushed::kBlocked;
 }
 
 // One run of a persistent send. A buffered one is complete at once: its message goes on as a request of its own.
@@ -127,7 +127,7 @@ bool send_slots(Comm& comm, const void* buffer, std::size_t bytes, int dest, int
   if (lane == nullptr) return false;
   wire::Payload payload{buffer, bytes};
   const std::uint32_t context = peer.address.context + static_cast<std::uint32_t>(channel);
-  return lane->try_post({kEager, 0, 0, context, comm.rank, tag}, nullptr, payload);
+  return lane->try_post({kEager, 0, 0, context, comm.rank, tag}, nullptr, payload, 1);
 }
 
 Status isend(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,

@@ -94,7 +94,7 @@ class MatchList {
         context, [](match::ReceiveNode&) noexcept {},
         [this](match::MessageNode& node) noexcept { give_back(static_cast<UnexpectedHeader*>(&node)); });
   }
-  const match::Stats& stats() const noexcept { return matcher_.stats(); }
+  match::Stats stats() const noexcept { return matcher_.totals(); }
 
  private:
   match::Matcher matcher_;

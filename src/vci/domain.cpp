@@ -33,6 +33,7 @@ void Domain::fatal(const char* sentence) const noexcept {
 }
 
 std::uint32_t Domain::take_vci() noexcept {
+  if (options_.mapping == Mapping::kNone) return 0;
   std::uint32_t taken = taken_.load(std::memory_order_relaxed);
   std::uint32_t index;
   do {
@@ -44,6 +45,7 @@ std::uint32_t Domain::take_vci() noexcept {
 }
 
 std::uint32_t Domain::share_all_vcis() noexcept {
+  if (options_.mapping != Mapping::kHints) return 1;
   used_.fetch_or((1u << vci_count()) - 1, std::memory_order_release);
   return vci_count();
 }
@@ -69,6 +71,7 @@ unsigned Domain::progress_elsewhere(Vci& vci) noexcept {
     const std::uint32_t later = others & (~0u << from);
     const auto index = static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : others));
     next_foreign_.store(index + 1, std::memory_order_relaxed);
+    vcis_[index]->count_foreign_poll();
     moved = vcis_[index]->progress();
     if (moved == 0) moved = progress_idle(*vcis_[index]);
   }

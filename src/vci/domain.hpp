@@ -24,11 +24,19 @@
 
 namespace heddle::vci {
 
+// Who uses which VCI (HEDDLE_VCI_MAPPING).
+enum class Mapping : unsigned char {
+  kHints,          // each communicator its own while some are left; all of them, if the assertions allow it
+  kCommunicators,  // the same without regard to assertions
+  kNone,           // everyone the fallback
+};
+
 struct DomainOptions {
   wire::ProcessId self = 0;
   bool threaded = false;
   std::uint32_t vcis = wire::kMaxVcis;               // HEDDLE_VCIS; at most wire::kMaxVcis
   match::EngineKind engine = match::kDefaultEngine;  // HEDDLE_MATCHING
+  Mapping mapping = Mapping::kHints;                 // HEDDLE_VCI_MAPPING
   std::uint32_t cores = 1;                           // of this node that the job may use
   std::uint32_t local_ranks = 1;                     // of this job on this node
   Profile profile;                                   // of this machine
@@ -57,7 +65,7 @@ class Domain {
   // A VCI of its own for one more user, or the fallback (number 0) when all are taken. Any thread.
   std::uint32_t take_vci() noexcept;
   void give_vci_back(std::uint32_t index) noexcept;
-  // For one that uses all of them beside the others' users: how many there are. Any thread.
+  // For one that uses all of them beside the others' users: how many there are; 1 where that is not wanted. Any thread.
   std::uint32_t share_all_vcis() noexcept;
 
   // One round of progress for a thread that is interested in `vci`. `round` counts its rounds; returns how much moved.

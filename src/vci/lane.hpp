@@ -29,15 +29,18 @@ class Lane {
   std::uint32_t remote_vci() const noexcept { return remote_vci_; }
   wire::TxLane& tx() const noexcept { return tx_; }
 
-  // Sends at once if nothing is queued and there is room. False: nothing happened, queue() it.
-  bool try_post(const wire::Header& header, const void* prefix, wire::Payload& payload) noexcept {
+  // Sends at once if nothing is queued and there is room. False: nothing happened, queue() it. `messages`: 1 when it is a
+  // message's first packet.
+  bool try_post(const wire::Header& header, const void* prefix, wire::Payload& payload,
+                unsigned messages = 0) noexcept {
     lock_.lock();
     const bool sent = queue_.empty() && wire::try_send(tx_, header, prefix, payload);
+    if (sent) messages_ += messages;
     lock_.unlock();
     return sent;
   }
 
-  // The same for at most wire::kMaxShort bytes without a prefix, without a call in the usual case: it does not wait for
+  // The same for a message of at most wire::kMaxShort bytes without a prefix, without a call in the usual case: it does not wait for
   // the lock, and leaves it to the caller to wake() who sleeps. After kNot try_post() may still find room.
   [[gnu::always_inline]] wire::Sent try_post_short(const wire::Header header, const void* data,
                                                    std::size_t bytes) noexcept {
@@ -50,6 +53,7 @@ class Lane {
       unlock_unsent();
       return wire::Sent::kNot;
     }
+    ++messages_;
     return lock_.unlock_quietly() ? wire::Sent::kWakeWanted : sent;
   }
   // After kWakeWanted.
@@ -59,8 +63,10 @@ class Lane {
   }
 
   // For SendOp::push, which runs under the lock.
-  bool send(const wire::Header& header, const void* prefix, wire::Payload& payload) noexcept {
-    return wire::try_send(tx_, header, prefix, payload);
+  bool send(const wire::Header& header, const void* prefix, wire::Payload& payload, unsigned messages = 0) noexcept {
+    const bool sent = wire::try_send(tx_, header, prefix, payload);
+    if (sent) messages_ += messages;
+    return sent;
   }
 
   // Tries to push the operation, in order after everything queued; what does not go now goes with progress: whoever
@@ -73,6 +79,11 @@ class Lane {
   // Pushes what it can; returns how many operations moved. Sets `*contended` instead when another thread is at it: that
   // one may have looked for room before there was some, so the caller must not sleep.
   unsigned progress(bool* contended) noexcept;
+
+  std::uint64_t messages_sent() noexcept {
+    LockGuard guard(lock_);
+    return messages_;
+  }
 
   bool busy() const noexcept { return busy_.load(std::memory_order_relaxed); }
 
@@ -88,6 +99,7 @@ class Lane {
   const std::uint32_t remote_vci_;
   SendQueue queue_;
   SendQueue streams_;
+  std::uint64_t messages_ = 0;  // sent; changed under the lock
   std::atomic<bool> busy_{false};
 };
 

@@ -25,10 +25,8 @@ Vci::Vci(Domain& domain, std::uint32_t index, match::EngineKind engine, bool thr
       bell_(threaded ? &domain.bell() : nullptr),
       matching_(engine),
       table_(on_stray, on_stray_short) {
-  if (!threaded) {
-    lock_.elide();
-    lanes_lock_.elide();
-  }
+  // The list of lanes keeps its lock: a tool's thread may read it (counts) while the one thread of MPI adds to it.
+  if (!threaded) lock_.elide();
 }
 
 Status Vci::lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** out) {
@@ -44,6 +42,25 @@ Status Vci::lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** out) 
   *out = &lanes_.emplace_back(*this, *tx, peer, remote_vci);
   if (bell_ == nullptr) (*out)->lock().elide();
   return Status::ok();
+}
+
+Counts Vci::counts() noexcept {
+  Counts counts;
+  {
+    LockGuard guard(lanes_lock_);
+    for (Lane& lane : lanes_) counts.sent += lane.messages_sent();
+  }
+  counts.contended_polls = contended_polls_.load(std::memory_order_relaxed);
+  counts.foreign_polls = foreign_polls_.load(std::memory_order_relaxed);
+  LockGuard guard(lock_);
+  counts.received = received_;
+  counts.unexpected = unexpected_;
+  const match::Stats queues = matching_.stats();
+  counts.posted_length = queues.posted.length;
+  counts.unexpected_length = queues.unexpected.length;
+  counts.posted_max = queues.posted.max_length;
+  counts.unexpected_max = queues.unexpected.max_length;
+  return counts;
 }
 
 unsigned Vci::push_lanes(bool* contended) noexcept {

@@ -15,6 +15,7 @@
 #include "base/lock.hpp"
 #include "portals/match_list.hpp"
 #include "portals/table.hpp"
+#include "vci/counts.hpp"
 #include "vci/lane.hpp"
 #include "vci/pool.hpp"
 #include "vci/task.hpp"
@@ -62,6 +63,7 @@ class alignas(2 * kCacheLine) Vci {
     unsigned moved = has_busy_lanes() ? push_lanes(contended) : 0;
     if (!lock_.try_lock()) {
       *contended = true;
+      contended_polls_.fetch_add(1, std::memory_order_relaxed);
       return moved;
     }
     moved += poll();
@@ -80,6 +82,12 @@ class alignas(2 * kCacheLine) Vci {
   // A receive is complete, of which another thread may be waiting for the end.
   void note_completed() noexcept REQUIRES(lock_) { completed_ = true; }
   bool has_busy_lanes() const noexcept { return busy_lanes_.load(std::memory_order_relaxed) != 0; }
+
+  void count_received() noexcept REQUIRES(lock_) { ++received_; }
+  void count_unexpected() noexcept REQUIRES(lock_) { ++unexpected_; }
+  void count_foreign_poll() noexcept { foreign_polls_.fetch_add(1, std::memory_order_relaxed); }
+  // Of this moment. Any thread, also below MPI_THREAD_MULTIPLE; then what is counted meanwhile may be missing.
+  Counts counts() noexcept;
 
   bool threaded() const noexcept { return bell_ != nullptr; }
   // Wakes the threads of this process that sleep in a wait: something of theirs may be complete.
@@ -105,6 +113,8 @@ class alignas(2 * kCacheLine) Vci {
   Doorbell* const bell_;  // null when one thread uses the process: nobody can be asleep then
   Lock lock_;
   bool completed_ GUARDED_BY(lock_) = false;
+  std::uint64_t received_ GUARDED_BY(lock_) = 0;
+  std::uint64_t unexpected_ GUARDED_BY(lock_) = 0;
   portals::MatchList matching_ GUARDED_BY(lock_);
   portals::PortalTable table_;
 
@@ -114,6 +124,10 @@ class alignas(2 * kCacheLine) Vci {
   TaskList idle_tasks_;
   Lock lanes_lock_;
   std::deque<Lane> lanes_ GUARDED_BY(lanes_lock_);
+
+  // On a line of its own: the threads that are kept out write here, and must not slow the one that is in.
+  alignas(kCacheLine) std::atomic<std::uint64_t> contended_polls_{0};
+  std::atomic<std::uint64_t> foreign_polls_{0};
 };
 
 }  // namespace heddle::vci

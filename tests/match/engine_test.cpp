@@ -202,13 +202,34 @@ TEST(Matcher, AutoGoesOverToTheHashAfterALongSearch) {
 }
 
 TEST(Matcher, EnginesHaveNames) {
-  EXPECT_EQ(engine_named("auto"), EngineKind::kAuto);
-  EXPECT_EQ(engine_named("list"), EngineKind::kList);
-  EXPECT_EQ(engine_named("hash"), EngineKind::kHash);
-  EXPECT_EQ(engine_named("lists"), std::nullopt);
-  EXPECT_EQ(engine_named(""), std::nullopt);
+  EXPECT_STREQ(name_of(EngineKind::kAuto), "auto");
+  EXPECT_STREQ(name_of(EngineKind::kList), "list");
   EXPECT_STREQ(name_of(EngineKind::kHash), "hash");
-  EXPECT_EQ(engine_named(name_of(kDefaultEngine)), kDefaultEngine);
+}
+
+TEST(Matcher, TotalsGoOnAcrossEngines) {
+  Matcher matcher(EngineKind::kList);
+  std::array<ReceiveNode, 5> receives;
+  std::array<MessageNode, 3> messages;
+  for (int i = 0; i < 5; ++i) {
+    receives[static_cast<std::size_t>(i)].key = {1, 0, i};
+    ASSERT_EQ(matcher.post(receives[static_cast<std::size_t>(i)]), nullptr);
+  }
+  for (int i = 0; i < 3; ++i) {
+    messages[static_cast<std::size_t>(i)].key = {2, 0, i};
+    matcher.add_unexpected(messages[static_cast<std::size_t>(i)]);
+  }
+  for (int i = 0; i < 4; ++i) ASSERT_NE(matcher.arrive({1, 0, i}), nullptr);
+  matcher.use(EngineKind::kHash);
+  EXPECT_EQ(matcher.stats().posted.max_length, 1u);  // the hash has not seen the others
+  EXPECT_EQ(matcher.totals().posted.max_length, 5u);
+  EXPECT_EQ(matcher.totals().posted.length, 1u);
+  EXPECT_EQ(matcher.totals().unexpected.max_length, 3u);
+  EXPECT_EQ(matcher.totals().unexpected.length, 3u);
+  matcher.use(EngineKind::kList);
+  EXPECT_EQ(matcher.totals().posted.max_length, 5u);
+  EXPECT_EQ(matcher.totals().unexpected.length, 3u);
+  matcher.drain_in_order([](ReceiveNode&) {}, [](MessageNode&) {});
 }
 
 }  // namespace

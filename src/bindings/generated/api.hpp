@@ -17,3 +17,4 @@
 #include "mpi/api_status.hpp"
 #include "p2p/api.hpp"
 #include "p2p/api_at_once.hpp"
+#include "tool/api.hpp"

@@ -1,0 +1,163 @@
+#include "mpi/control.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "base/lock.hpp"
+#include "match/matcher.hpp"
+#include "mpi.h"
+#include "vci/domain.hpp"
+#include "wire/segment.hpp"
+
+namespace heddle::mpi {
+namespace {
+
+using match::EngineKind;
+
+constexpr const char* kEngines[] = {name_of(EngineKind::kAuto), name_of(EngineKind::kList), name_of(EngineKind::kHash)};
+static_assert(static_cast<int>(EngineKind::kAuto) == 0 && static_cast<int>(EngineKind::kList) == 1 &&
+              static_cast<int>(EngineKind::kHash) == 2);
+
+constexpr const char* kMappings[] = {"hints", "communicators", "none"};  // vci::Mapping
+
+const std::array<Control, kControls> kTable{{
+    {"vcis",
+     "HEDDLE_VCIS",
+     "threads",
+     "virtual communication interfaces: how many communicators of a process can be used by different threads without "
+     "meeting each other in the library",
+     static_cast<int>(vci::DomainOptions{}.vcis),
+     1,
+     static_cast<int>(wire::kMaxVcis),
+     {},
+     MPI_T_VERBOSITY_USER_BASIC,
+     MPI_T_SCOPE_LOCAL},
+    {"matching", "HEDDLE_MATCHING", "matching",
+     "the engine that finds the receive of a message: a list, a hash, or a list that becomes a hash after a long "
+     "search",
+     static_cast<int>(match::kDefaultEngine), 0, static_cast<int>(std::size(kEngines)) - 1, kEngines,
+     MPI_T_VERBOSITY_TUNER_BASIC, MPI_T_SCOPE_LOCAL},
+    {"vci_mapping", "HEDDLE_VCI_MAPPING", "threads",
+     "what has a VCI of its own while some are left: each communicator, which is spread over all of them where every "
+     "rank "
+     "asserts that it uses no wildcards; each communicator, whatever is asserted; or none, all share one",
+     static_cast<int>(vci::DomainOptions{}.mapping), 0, static_cast<int>(std::size(kMappings)) - 1, kMappings,
+     MPI_T_VERBOSITY_TUNER_BASIC, MPI_T_SCOPE_LOCAL},
+}};
+
+struct Values {
+  Lock lock;
+  std::array<std::optional<int>, kControls> written GUARDED_BY(lock);
+  std::array<int, kControls> pins GUARDED_BY(lock){};
+  bool frozen GUARDED_BY(lock) = false;
+};
+constinit Values values;
+
+const Control& row(int index) noexcept { return kTable[static_cast<std::size_t>(index)]; }
+
+std::optional<int> parse(const Control& control, std::string_view text) noexcept {
+  for (std::size_t i = 0; i < control.choices.size(); ++i) {
+    if (text == control.choices[i]) return static_cast<int>(i);
+  }
+  int number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool legal = failed == std::errc() && end == text.data() + text.size() && number >= control.low &&
+                     number <= control.high && control.choices.empty();
+  return legal ? std::optional(number) : std::nullopt;
+}
+
+Status from_environment(const Control& control, int* value, int error_class) {
+  const char* text = std::getenv(control.environment);
+  if (text == nullptr) {
+    *value = control.initial;
+    return Status::ok();
+  }
+  const std::optional<int> parsed = parse(control, text);
+  if (!parsed) {
+    const char* kind = control.choices.empty() ? "a number from" : "one of";
+    return error(error_class, "%s='%.40s' is not %s %s; correct or unset it", control.environment, text, kind,
+                 legal_values(control).c_str());
+  }
+  *value = *parsed;
+  return Status::ok();
+}
+
+}  // namespace
+
+std::span<const Control> controls() noexcept { return kTable; }
+
+Status read_control(int index, int* value, int error_class) {
+  LockGuard guard(values.lock);
+  const std::optional<int>& written = values.written[static_cast<std::size_t>(index)];
+  if (!written) return from_environment(row(index), value, error_class);
+  *value = *written;
+  return Status::ok();
+}
+
+Status write_control(int index, int value) {
+  const Control& control = row(index);
+  if (value < control.low || value > control.high) {
+    return error(MPI_T_ERR_INVALID, "%s is to become %d; its values are %s", control.name, value,
+                 legal_values(control).c_str());
+  }
+  LockGuard guard(values.lock);
+  if (values.frozen) {
+    return error(MPI_T_ERR_CVAR_SET_NEVER, "%s stays what it was at MPI_Init; write it before, or set %s", control.name,
+                 control.environment);
+  }
+  if (values.pins[static_cast<std::size_t>(index)] != 0) {
+    return error(MPI_T_ERR_CVAR_SET_NOT_NOW,
+                 "handles of performance variables rely on %s; write it before they are allocated", control.name);
+  }
+  values.written[static_cast<std::size_t>(index)] = value;
+  return Status::ok();
+}
+
+Status freeze_controls() {
+  LockGuard guard(values.lock);
+  std::array<int, kControls> now;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (values.written[i]) {
+      now[i] = *values.written[i];
+    } else {
+      HEDDLE_TRY(from_environment(kTable[i], &now[i], MPI_ERR_OTHER));
+    }
+  }
+  for (std::size_t i = 0; i < now.size(); ++i) values.written[i] = now[i];
+  values.frozen = true;
+  return Status::ok();
+}
+
+void thaw_controls() noexcept {
+  LockGuard guard(values.lock);
+  values.frozen = false;
+}
+
+void pin_control(int index) noexcept {
+  LockGuard guard(values.lock);
+  ++values.pins[static_cast<std::size_t>(index)];
+}
+
+void unpin_control(int index) noexcept {
+  LockGuard guard(values.lock);
+  --values.pins[static_cast<std::size_t>(index)];
+}
+
+std::string legal_values(const Control& control) {
+  if (control.choices.empty()) return std::to_string(control.low) + " to " + std::to_string(control.high);
+  std::string all = control.choices.front();
+  for (std::size_t i = 1; i < control.choices.size(); ++i) {
+    all += i + 1 < control.choices.size() ? ", " : " or ";
+    all += control.choices[i];
+  }
+  return all;
+}
+
+std::string spelled(const Control& control, int value) {
+  return control.choices.empty() ? std::to_string(value) : control.choices[static_cast<std::size_t>(value)];
+}
+
+}  // namespace heddle::mpi

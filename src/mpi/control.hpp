@@ -1,0 +1,55 @@
+// Control variables: what a user may set before MPI_Init.
+//
+// Problem: an option is read from the environment, offered to tools by MPI_T, and explained by `heddle info --all`; told
+//          in three places, it would be told in three ways.
+// Method:  one table. A variable's value is the one that was written, or else the environment's, or else the default.
+//          MPI_Init freezes them, so that what is read afterwards is what is in use. Every value is an int: a number, or
+//          the index of a choice.
+// Threads: any; a lock. Nothing here is near the message path.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/status.hpp"
+
+namespace heddle::mpi {
+
+struct Control {
+  const char* name;         // for MPI_T
+  const char* environment;  // the same for the shell: HEDDLE_ and the name
+  const char* category;     // for MPI_T, tool/category.cpp
+  const char* meaning;
+  int initial;
+  int low, high;
+  std::span<const char* const> choices;  // the words for 0, 1, ...; empty for a number
+  int verbosity;                         // MPI_T_VERBOSITY_*
+  int scope;                             // MPI_T_SCOPE_*
+};
+
+// Places in the table.
+enum ControlIndex : int { kVcis, kMatching, kVciMapping, kControls };
+
+std::span<const Control> controls() noexcept;
+
+// The value in use, or, before MPI_Init, the one that would be. An error of class `error_class` when the environment has
+// one that is not legal.
+Status read_control(int index, int* value, int error_class);
+// Gives the variable a value for this program. An error of MPI_T when that is not legal or comes too late.
+Status write_control(int index, int value);
+
+// From now on the values stay. An error when one of them is not legal; then nothing is frozen.
+Status freeze_controls();
+// MPI_Init has failed after all: they may change again.
+void thaw_controls() noexcept;
+
+// While somebody relies on a variable's value it cannot be written. Each pin needs its unpin.
+void pin_control(int index) noexcept;
+void unpin_control(int index) noexcept;
+
+// "1 to 16", or "auto, list or hash"
+std::string legal_values(const Control& control);
+// A value as the environment would say it.
+std::string spelled(const Control& control, int value);
+
+}  // namespace heddle::mpi

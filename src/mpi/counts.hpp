@@ -1,0 +1,23 @@
+// What the VCIs of this program have counted, for MPI_T, which may be asked at any time.
+//
+// Method:  MPI_Init names the domain whose VCIs count, MPI_Finalize takes their last counts before they go. In between a
+//          reader keeps MPI_Finalize waiting for the moment of its reading.
+// Threads: any; a lock, and within it the locks of the VCIs, one at a time.
+#pragma once
+
+#include <span>
+
+#include "vci/counts.hpp"
+
+namespace heddle::vci {
+class Domain;
+}
+
+namespace heddle::mpi {
+
+void open_counts(vci::Domain& domain) noexcept;
+void close_counts() noexcept;
+// Element i is VCI i. One that is not there has counted nothing, before MPI_Init as any.
+void read_counts(std::span<vci::Counts> counts) noexcept;
+
+}  // namespace heddle::mpi

@@ -1,0 +1,215 @@
+// Sessions of performance variables and their handles: what is counted from when on.
+//
+// Method:  the VCIs count for everybody and never stop. A handle that is started remembers where they stood, so sessions
+//          know nothing of each other, and a variable that nobody looks at costs no more than its counting.
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "mpi/control.hpp"
+#include "mpi/counts.hpp"
+#include "tool/api.hpp"
+#include "tool/pvar.hpp"
+#include "tool/state.hpp"
+#include "tool/text.hpp"
+#include "wire/segment.hpp"
+
+namespace heddle::tool {
+namespace {
+
+using Handles = std::map<std::uintptr_t, PvarHandle>;
+
+const Pvar& variable_of(const PvarHandle& handle) noexcept {
+  return pvars()[static_cast<std::size_t>(handle.variable)];
+}
+
+// What the VCIs say now.
+void look(const PvarHandle& handle, std::vector<unsigned long>& values) {
+  std::array<vci::Counts, wire::kMaxVcis> counts;
+  mpi::read_counts(std::span(counts).first(values.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = counts[i].*variable_of(handle).value;
+}
+
+std::vector<unsigned long> value_at(const PvarHandle& handle, const std::vector<unsigned long>& now) {
+  if (!variable_of(handle).is_counter()) return now;
+  std::vector<unsigned long> value = handle.sum;
+  for (std::size_t i = 0; handle.running && i < value.size(); ++i) value[i] += now[i] - handle.base[i];
+  return value;
+}
+
+void start(PvarHandle& handle) {
+  if (handle.running) return;
+  look(handle, handle.base);
+  handle.running = true;
+}
+
+void stop(PvarHandle& handle) {
+  std::vector<unsigned long> now(handle.sum.size());
+  look(handle, now);
+  handle.sum = value_at(handle, now);
+  handle.running = false;
+}
+
+// To this value, from this moment on.
+void set(PvarHandle& handle, std::vector<unsigned long> value, std::vector<unsigned long> now) noexcept {
+  handle.sum = std::move(value);
+  handle.base = std::move(now);
+}
+
+void reset(PvarHandle& handle) {
+  std::vector<unsigned long> zero(handle.sum.size()), now(handle.sum.size());
+  look(handle, now);
+  set(handle, std::move(zero), std::move(now));
+}
+
+void copy_out(const std::vector<unsigned long>& value, void* buf) noexcept {
+  std::memcpy(buf, value.data(), value.size() * sizeof value[0]);
+}
+
+Status check_session(MPI_T_pvar_session session) {
+  if (state().sessions.contains(number_of(session))) return Status::ok();
+  return error(MPI_T_ERR_INVALID_SESSION, "pe_session is no live session: it was freed, or never was one");
+}
+
+Status find(MPI_T_pvar_session session, MPI_T_pvar_handle handle, Handles::iterator* out) {
+  HEDDLE_TRY(check_session(session));
+  *out = state().pvar_handles.find(number_of(handle));
+  if (*out == state().pvar_handles.end()) {
+    return error(MPI_T_ERR_INVALID_HANDLE, "handle is no live handle of a performance variable%s",
+                 handle == MPI_T_PVAR_ALL_HANDLES ? ": this call takes one, not MPI_T_PVAR_ALL_HANDLES" : "");
+  }
+  if ((*out)->second.session == number_of(session)) return Status::ok();
+  return error(MPI_T_ERR_INVALID_HANDLE, "handle belongs to another session than pe_session");
+}
+
+Status refuse(int error_class, const PvarHandle& handle, const char* what) {
+  return error(error_class, "%s cannot be %s; MPI_T_pvar_get_info says which variables can", variable_of(handle).name,
+               what);
+}
+
+// `act` on the counter behind the handle, or on each of the session's; `otherwise` is what to say of another variable.
+template <class Act>
+Status on_counters(MPI_T_pvar_session session, MPI_T_pvar_handle handle, int otherwise, const char* what, Act act) {
+  if (handle != MPI_T_PVAR_ALL_HANDLES) {
+    Handles::iterator found;
+    HEDDLE_TRY(find(session, handle, &found));
+    if (!variable_of(found->second).is_counter()) return refuse(otherwise, found->second, what);
+    act(found->second);
+    return Status::ok();
+  }
+  HEDDLE_TRY(check_session(session));
+  for (auto& [number, one] : state().pvar_handles) {
+    if (one.session == number_of(session) && variable_of(one).is_counter()) act(one);
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+void drop(State& state, Handles::iterator handle) {
+  mpi::unpin_control(mpi::kVcis);
+  state.pvar_handles.erase(handle);
+}
+
+}  // namespace heddle::tool
+
+namespace heddle::api {
+
+using tool::Handles;
+using tool::number_of;
+
+Status t_pvar_session_create(MPI_T_pvar_session* pe_session) {
+  tool::State& state = tool::state();
+  state.sessions.insert(state.next);
+  *pe_session = tool::to_handle<MPI_T_pvar_session>(state.next++);
+  return Status::ok();
+}
+
+Status t_pvar_session_free(MPI_T_pvar_session* pe_session) {
+  HEDDLE_TRY(tool::check_session(*pe_session));
+  tool::State& state = tool::state();
+  for (auto next = state.pvar_handles.begin(); next != state.pvar_handles.end();) {
+    const auto handle = next++;
+    if (handle->second.session == number_of(*pe_session)) tool::drop(state, handle);
+  }
+  state.sessions.erase(number_of(*pe_session));
+  *pe_session = MPI_T_PVAR_SESSION_NULL;
+  return Status::ok();
+}
+
+Status t_pvar_handle_alloc(MPI_T_pvar_session pe_session, int pvar_index, void*, MPI_T_pvar_handle* handle,
+                           int* count) {
+  HEDDLE_TRY(tool::check_session(pe_session));
+  HEDDLE_TRY(tool::check_index("pvar_index", pvar_index, tool::pvars().size()));
+  int vcis = 0;
+  HEDDLE_TRY(mpi::read_control(mpi::kVcis, &vcis, MPI_T_ERR_INVALID));
+  tool::PvarHandle made;
+  made.session = number_of(pe_session);
+  made.variable = pvar_index;
+  made.base.resize(static_cast<std::size_t>(vcis));
+  made.sum.resize(static_cast<std::size_t>(vcis));
+  tool::State& state = tool::state();
+  state.pvar_handles.emplace(state.next, std::move(made));
+  mpi::pin_control(mpi::kVcis);
+  *handle = tool::to_handle<MPI_T_pvar_handle>(state.next++);
+  *count = vcis;
+  return Status::ok();
+}
+
+Status t_pvar_handle_free(MPI_T_pvar_session pe_session, MPI_T_pvar_handle* handle) {
+  Handles::iterator found;
+  HEDDLE_TRY(tool::find(pe_session, *handle, &found));
+  tool::drop(tool::state(), found);
+  *handle = MPI_T_PVAR_HANDLE_NULL;
+  return Status::ok();
+}
+
+Status t_pvar_start(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle) {
+  return tool::on_counters(pe_session, handle, MPI_T_ERR_PVAR_NO_STARTSTOP, "started or stopped", tool::start);
+}
+
+Status t_pvar_stop(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle) {
+  return tool::on_counters(pe_session, handle, MPI_T_ERR_PVAR_NO_STARTSTOP, "started or stopped", tool::stop);
+}
+
+Status t_pvar_read(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, void* buf) {
+  Handles::iterator found;
+  HEDDLE_TRY(tool::find(pe_session, handle, &found));
+  std::vector<unsigned long> now(found->second.sum.size());
+  tool::look(found->second, now);
+  tool::copy_out(tool::value_at(found->second, now), buf);
+  return Status::ok();
+}
+
+Status t_pvar_write(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, const void* buf) {
+  Handles::iterator found;
+  HEDDLE_TRY(tool::find(pe_session, handle, &found));
+  tool::PvarHandle& one = found->second;
+  if (!tool::variable_of(one).is_counter()) return tool::refuse(MPI_T_ERR_PVAR_NO_WRITE, one, "written");
+  std::vector<unsigned long> value(one.sum.size()), now(one.sum.size());
+  std::memcpy(value.data(), buf, value.size() * sizeof value[0]);
+  tool::look(one, now);
+  tool::set(one, std::move(value), std::move(now));
+  return Status::ok();
+}
+
+Status t_pvar_reset(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle) {
+  return tool::on_counters(pe_session, handle, MPI_T_ERR_PVAR_NO_WRITE, "reset", tool::reset);
+}
+
+// What is counted between a read and a reset would be lost; so both are of the same look at the VCIs.
+Status t_pvar_readreset(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, void* buf) {
+  Handles::iterator found;
+  HEDDLE_TRY(tool::find(pe_session, handle, &found));
+  tool::PvarHandle& one = found->second;
+  if (!tool::variable_of(one).is_counter()) {
+    return tool::refuse(MPI_T_ERR_PVAR_NO_ATOMIC, one, "read and reset in one");
+  }
+  std::vector<unsigned long> zero(one.sum.size()), now(one.sum.size());
+  tool::look(one, now);
+  tool::copy_out(tool::value_at(one, now), buf);
+  tool::set(one, std::move(zero), std::move(now));
+  return Status::ok();
+}
+
+}  // namespace heddle::api

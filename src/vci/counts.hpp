@@ -1,0 +1,24 @@
+// What one VCI has counted since MPI_Init: the numbers behind MPI_T's performance variables.
+//
+// Method:  what happens under a lock is counted under that lock, with a plain add to a line that is in hand anyway; what
+//          happens outside is rare, and counted with a relaxed atomic. They are summed when somebody asks (Vci::counts).
+// Cost:    one instruction for a message sent, one for a message received.
+#pragma once
+
+#include <cstdint>
+
+namespace heddle::vci {
+
+struct Counts {
+  std::uint64_t sent = 0;             // messages, those of collectives included, by their first packet
+  std::uint64_t received = 0;         // the same at the other side
+  std::uint64_t unexpected = 0;       // of those received: no receive was posted
+  std::uint64_t contended_polls = 0;  // that found another thread at it
+  std::uint64_t foreign_polls = 0;    // by threads that wait for something of another VCI
+  std::uint64_t posted_length = 0;    // of the queue of posted receives, now
+  std::uint64_t unexpected_length = 0;
+  std::uint64_t posted_max = 0;  // the longest that the queue ever was
+  std::uint64_t unexpected_max = 0;
+};
+
+}  // namespace heddle::vci
