@@ -91,8 +91,8 @@ unsigned Domain::run_tasks(TaskList& tasks, bool* contended) noexcept {
 }
 
 void Domain::progress_once(Vci& vci) noexcept {
-  thread_local unsigned in_vain = 0;
-  if (progress(vci, next_round_.fetch_add(1, std::memory_order_relaxed)) != 0 || progress_idle(vci) != 0) {
+  thread_local unsigned round = 0, in_vain = 0;
+  if (progress(vci, round++) != 0 || progress_idle(vci) != 0) {
     in_vain = 0;
   } else if (++in_vain >= kCrowdedSpins && (in_vain >= kTests || crowded())) {
     in_vain = 0;

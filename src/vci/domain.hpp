@@ -109,9 +109,9 @@ class Domain {
   }
 
   static constexpr unsigned kForeignEvery = 8;
-  static constexpr unsigned kSpins = 20'000;     // about 1 ms, while every rank has a core
-  static constexpr unsigned kCrowdedSpins = 32;  // then others should run
-  static constexpr unsigned kTests = 4096;       // in vain, before one yields for whoever shares the core unknown to us
+  static constexpr unsigned kSpins = 20'000;    // about 1 ms, while every rank has a core
+  static constexpr unsigned kCrowdedSpins = 4;  // then others should run
+  static constexpr unsigned kTests = 4096;      // in vain, before one yields for whoever shares the core unknown to us
   static constexpr unsigned kYields = 64;
   static constexpr std::int64_t kSleepNs = 100'000'000;  // a wake-up ends it; this bound only limits the harm of a bug
   static constexpr std::int64_t kBusySleepNs = 1'000'000;  // while a send waits for room: not every wire rings for that
@@ -122,11 +122,11 @@ class Domain {
   std::vector<std::unique_ptr<Vci>> vcis_;
   TaskList tasks_;
   std::atomic<std::int64_t> abandoned_{0};
-  std::atomic<std::uint32_t> waiters_{0};
   std::atomic<std::uint32_t> taken_{1};  // bit i: VCI i has a user of its own; the fallback always has
   std::atomic<std::uint32_t> used_{1};   // bit i: VCI i was ever given out, so messages may come for it
+  // What threads that wait write, apart from what they read.
+  alignas(kCacheLine) std::atomic<std::uint32_t> waiters_{0};
   std::atomic<std::uint32_t> next_foreign_{0};
-  std::atomic<std::uint32_t> next_round_{0};
 };
 
 template <class Done>

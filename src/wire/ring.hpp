@@ -81,7 +81,7 @@ struct alignas(kCacheLine) Credit {
 
 // A model test takes fewer, so that a full ring is within its bounds.
 template <class Atomics>
-inline constexpr std::uint32_t kRingSlots = 64;
+inline constexpr std::uint32_t kRingSlots = 256;
 
 template <class Atomics = StdAtomics>
 struct RingMemory {
