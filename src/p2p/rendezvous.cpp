@@ -202,7 +202,7 @@ bool step_pull(vci::Task& task) NO_THREAD_SAFETY_ANALYSIS {
     const bool done = pull.receive == nullptr;
     vci.unlock_after_poll();
     if (done) {
-      vci.pool().destroy(&pull);
+      vci.destroy(&pull);
       return true;
     }
   }
