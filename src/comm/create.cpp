@@ -15,6 +15,9 @@ using comm::Creation;
 // The ranks in `comm` of the group's members, in the group's order.
 Status ranks_in(Comm& comm, const Group& group, std::vector<int>* ranks) {
   mpi::RankIndex index(*comm.group);
+  if (index.has_repeats()) {
+    return error(MPI_ERR_GROUP, "a group does not tell the endpoints of one process apart; use MPI_Comm_split");
+  }
   for (mpi::ProcessId id : group.members) {
     const int rank = index.rank_of(id);
     if (rank < 0) {

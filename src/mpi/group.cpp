@@ -59,6 +59,11 @@ RankIndex::RankIndex(const Group& group) {
   if (!std::is_sorted(entries_.begin(), entries_.end(), by_id)) std::sort(entries_.begin(), entries_.end(), by_id);
 }
 
+bool RankIndex::has_repeats() const noexcept {
+  return std::adjacent_find(entries_.begin(), entries_.end(),
+                            [](const Entry& a, const Entry& b) { return a.id == b.id; }) != entries_.end();
+}
+
 int RankIndex::rank_of(ProcessId id) const noexcept {
   auto it =
       std::lower_bound(entries_.begin(), entries_.end(), id, [](const Entry& e, ProcessId i) { return e.id < i; });

@@ -48,6 +48,8 @@ class RankIndex {
   // -1 when the process is not a member.
   int rank_of(ProcessId id) const noexcept;
   bool contains(ProcessId id) const noexcept { return rank_of(id) >= 0; }
+  // Some process is a member more than once: an endpoint communicator's group.
+  bool has_repeats() const noexcept;
 
  private:
   struct Entry {

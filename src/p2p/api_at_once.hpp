@@ -27,15 +27,15 @@ inline mpi::Comm* find(MPI_Comm handle) noexcept {
   return mpi::live_object<mpi::Comm>(value, mpi::Kind::kComm);
 }
 
-// The bytes of `count` items of a predefined type that lie in a row; kUnusual for other types. A negative count gives
-// more than any positive one.
+// The bytes of `count` items of a predefined type that lie in a row; kUnusual for other types. A negative int gives more
+// than any positive one.
 inline constexpr std::uint64_t kUnusual = UINT64_MAX;
 template <class Count>
 std::uint64_t bytes_of(MPI_Datatype handle, Count count) noexcept {
   const std::uintptr_t i = mpi::handle_value(handle) - mpi::kFirstDatatype;
   if (i >= mpi::predefined_sizes.size()) return kUnusual;
   const std::uint64_t size = mpi::predefined_sizes[i];
-  if (size == 0 || (sizeof count > sizeof(int) && count > INT32_MAX)) return kUnusual;
+  if (size == 0 || (sizeof count > sizeof(int) && static_cast<std::uint64_t>(count) > INT32_MAX)) return kUnusual;
   return size * static_cast<std::uint64_t>(count);
 }
 inline constexpr std::uint64_t kMost = std::uint64_t{256} * INT32_MAX;  // of any legal int count
@@ -56,10 +56,10 @@ inline int not_now(MPI_Request*, MPI_Status*) noexcept { return MPI_ERR_PENDING;
 }  // namespace at_once
 
 // `checked` is the way with all checks. What is not needed for an ordinary message is the last thing that is done, so that
-// no register has to be kept for it.
-template <class Count, class Checked>
-[[gnu::always_inline]] inline int send_at_once(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,
-                                               MPI_Comm handle, Checked checked) noexcept {
+// no register has to be kept for it. `sent` is called when the message has gone.
+template <class Count, class Checked, class Sent>
+[[gnu::always_inline]] inline int post_at_once(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,
+                                               MPI_Comm handle, Checked checked, Sent sent) noexcept {
   mpi::Comm* comm = at_once::find(handle);
   const std::uint64_t bytes = at_once::bytes_of(datatype, count);
   if (comm == nullptr || bytes > wire::kMaxShort || !at_once::is_rank(dest, *comm) || tag < 0 || at_once::is_odd(buf))
@@ -67,10 +67,17 @@ template <class Count, class Checked>
     return checked();
   }
   vci::Lane* lane;
-  const wire::Sent sent = p2p::send_short(*comm, buf, bytes, dest, tag, lane);
-  if (sent == wire::Sent::kNot) [[unlikely]]
+  const wire::Sent outcome = p2p::send_short(*comm, buf, bytes, dest, tag, lane);
+  if (outcome == wire::Sent::kNot) [[unlikely]]
     return checked();
-  return sent == wire::Sent::kYes ? MPI_SUCCESS : at_once::wake(*lane);
+  sent();
+  return outcome == wire::Sent::kYes ? MPI_SUCCESS : at_once::wake(*lane);
+}
+
+template <class Count, class Checked>
+[[gnu::always_inline]] inline int send_at_once(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,
+                                               MPI_Comm comm, Checked checked) noexcept {
+  return post_at_once(buf, count, datatype, dest, tag, comm, checked, [] {});
 }
 
 template <class Count, class Checked>
@@ -78,8 +85,8 @@ template <class Count, class Checked>
                                                 MPI_Comm comm, MPI_Request* request, Checked checked) noexcept {
   if (request == nullptr) [[unlikely]]
     return checked();
-  *request = mpi::to_handle(&p2p::immortal());
-  return send_at_once(buf, count, datatype, dest, tag, comm, checked);
+  return post_at_once(buf, count, datatype, dest, tag, comm, checked,
+                      [request] { *request = mpi::to_handle(&p2p::immortal()); });
 }
 
 template <class Count, class Checked>

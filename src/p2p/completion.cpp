@@ -129,10 +129,11 @@ int at_once::report_sent(MPI_Status* status) noexcept {
 
 int wait_for_receive_at_once(MPI_Request* handle, MPI_Status* status,
                              CheckedWait checked) noexcept NO_THREAD_SAFETY_ANALYSIS {
-  Request* request = mpi::from_handle(*handle);
+  Request* request = mpi::running() ? mpi::from_handle(*handle) : nullptr;
   if (request == nullptr || request->type != &p2p::kReceiveType || request->persistent) return checked(handle, status);
   vci::Vci& vci = *request->vci;
-  if (!vci.lock().try_lock()) return checked(handle, status);
+  // Sends that wait for room must not starve while messages keep coming.
+  if (vci.has_busy_lanes() || !vci.lock().try_lock()) return checked(handle, status);
   if (!request->is_complete()) vci.poll();
   if (!request->is_complete() || request->error != MPI_SUCCESS) {
     vci.unlock_after_poll();

@@ -130,7 +130,9 @@ Status find_lane(Comm& comm, Channel channel, int peer, int tag, vci::Lane** lan
   vci::Vci& owner = *mpi::stream_of(comm, channel, peer, tag).vci;
   HEDDLE_TRY(
       owner.lane_to(members.members[static_cast<std::size_t>(peer)], mpi::remote_vci(comm, channel, peer, tag), lane));
-  entry.store(*lane, std::memory_order_release);
+  // Of two threads that made one at once (in a spread communicator, each for a VCI of its own) the first one's is used.
+  vci::Lane* first = nullptr;
+  if (!entry.compare_exchange_strong(first, *lane, std::memory_order_acq_rel, std::memory_order_acquire)) *lane = first;
   return Status::ok();
 }
 

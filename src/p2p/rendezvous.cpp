@@ -165,7 +165,8 @@ void complete(ReceiveRequest& receive) noexcept {
 // Claims units and reads them. REQUIRES: the VCI's lock, which is let go meanwhile. True: something moved.
 bool read_some(Pull& pull) noexcept NO_THREAD_SAFETY_ANALYSIS {
   ReceiveRequest& receive = *pull.receive;
-  if (pull.memory->way() == wire::PeerMemory::Way::kRefused) return false;  // since another message failed
+  if (!pull.plain && pull.memory->way() == wire::PeerMemory::Way::kRefused)
+    return false;  // since another message failed
   const std::size_t most = receive.vci->domain().profile().pull_bytes / pull.unit;
   const wire::Units got = pull.claims.claim(static_cast<std::uint32_t>(std::max<std::size_t>(most, 1)));
   if (got.count == 0) return false;

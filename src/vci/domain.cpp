@@ -106,7 +106,7 @@ bool Domain::look_everywhere() noexcept {
   for (std::uint32_t used = used_.load(std::memory_order_acquire); used != 0; used &= used - 1) {
     Vci& vci = *vcis_[static_cast<std::size_t>(std::countr_zero(used))];
     moved += vci.progress_before_sleep(&contended);
-    for (unsigned i = 0; i <= Profile::kMaxPullAfter && moved == 0 && !vci.idle_tasks().empty(); ++i) {
+    for (unsigned i = 0; i <= Profile::kMaxPullAfter + 1 && moved == 0 && !vci.idle_tasks().empty(); ++i) {
       moved += run_tasks(vci.idle_tasks(), &contended);
     }
   }

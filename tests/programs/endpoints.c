@@ -61,6 +61,11 @@ static void test_children(MPI_Comm comm, int rank) {
   MPI_Comm_rank(half, &got);
   CHECK_EQ(got, (total - 1 - rank) / 2);
   MPI_Comm_free(&half);
+  MPI_Group group;
+  MPI_Comm_group(comm, &group);
+  if (total > world_size)
+    CHECK_CLASS(MPI_Comm_create(comm, group, &half), MPI_ERR_GROUP);  // it names a process more than once
+  MPI_Group_free(&group);
   MPI_Comm_free(&copy);
 }
 

@@ -64,6 +64,9 @@ static void bad_arguments(void) {
   CHECK_CLASS(MPI_Recv(&data, 1, MPI_INT, world_size, 0, comm, MPI_STATUS_IGNORE), MPI_ERR_RANK);
   CHECK_CLASS(MPI_Recv(NULL, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE), MPI_ERR_BUFFER);
   CHECK_CLASS(MPI_Irecv(&data, -2, MPI_INT, 0, 0, comm, &request), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Send_c(&data, INT64_MIN, MPI_INT, 0, 0, comm), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Isend_c(&data, -((MPI_Count)1 << 61) + 3, MPI_DOUBLE, 0, 0, comm, &request), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Irecv_c(&data, INT64_MIN, MPI_INT, 0, 0, comm, &request), MPI_ERR_COUNT);
   CHECK_CLASS(MPI_Probe(world_size + 1, 0, comm, MPI_STATUS_IGNORE), MPI_ERR_RANK);
   CHECK_CLASS(MPI_Iprobe(0, -9, comm, &flag, MPI_STATUS_IGNORE), MPI_ERR_TAG);
   CHECK_CLASS(MPI_Start(&request), MPI_ERR_REQUEST);
