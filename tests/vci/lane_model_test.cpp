@@ -30,7 +30,7 @@ model::Result two_senders(std::uint32_t waiting, const Options& options = {}) {
       [waiting](model::Program& program) {
         const auto s = std::make_shared<State>();
         for (std::uint32_t i = 0; i < waiting; ++i) s->lane.send(100 + i);
-        const auto finish = [s] { s->lane.wait([] { return 0u; }, [s] { return s->lane.idle(); }); };
+        const auto finish = [s] { s->lane.wait([] { return 0u; }, [s = s.get()] { return s->lane.idle(); }); };
         program.thread([s, finish] {
           s->lane.send(0);
           s->gate.store(1, std::memory_order_release);
@@ -84,7 +84,7 @@ model::Result full_ring(const Options& options, std::uint32_t more = 2, unsigned
         for (std::uint32_t i = 0; i < kSlots<Atomics>; ++i) s->lane.send(i);
         program.thread([s, more] {
           for (std::uint32_t i = 0; i < more; ++i) s->lane.send(kSlots<Atomics> + i);
-          s->lane.wait([] { return 0u; }, [s] { return s->lane.idle(); });
+          s->lane.wait([] { return 0u; }, [s = s.get()] { return s->lane.idle(); });
         });
         program.thread([s, more] { s->receive(kSlots<Atomics> + more); });
         program.finally([s, more] {
@@ -126,8 +126,9 @@ model::Result queued_by_another(const Options& options) {
         const auto s = std::make_shared<State>();
         for (std::uint32_t i = 0; i < kSlots<Atomics>; ++i) s->lane.send(i);
         program.thread([s] { s->lane.send(kSlots<Atomics>); });
-        program.thread(
-            [s] { s->lane.wait([] { return 0u; }, [s] { return s->answer.load(std::memory_order_acquire) != 0; }); });
+        program.thread([s] {
+          s->lane.wait([] { return 0u; }, [s = s.get()] { return s->answer.load(std::memory_order_acquire) != 0; });
+        });
         program.thread([s] {
           s->receive(kSlots<Atomics> + 1);
           s->answer.store(1, std::memory_order_release);
@@ -160,8 +161,9 @@ model::Result tried_by_another(const Options& options) {
           bool contended = false;
           s->lane.progress(&contended);
         });
-        program.thread(
-            [s] { s->lane.wait([] { return 0u; }, [s] { return s->answer.load(std::memory_order_acquire) != 0; }); });
+        program.thread([s] {
+          s->lane.wait([] { return 0u; }, [s = s.get()] { return s->answer.load(std::memory_order_acquire) != 0; });
+        });
         program.thread([s] {
           s->receive(kSlots<Atomics> + 1);
           s->answer.store(1, std::memory_order_release);
