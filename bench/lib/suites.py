@@ -125,20 +125,6 @@ class Startup:
             samples.add_output(self.name, library.name, execute(library.launch(ranks, program, "rss"), cpus))
 
 
-class Scale:
-    """What a rank of a large node holds in memory."""
-
-    name, what = "scale", "memory of a rank of 128: after MPI_Init, with 16 communicators, after talking to 8 others on each"
-    source = "startup/scale.c"
-
-    def build(self, library, work):
-        library.compile(BENCH / self.source, program_path(work, library, self.source))
-
-    def run(self, library, work, cpus, samples):
-        program = program_path(work, library, self.source)
-        samples.add_output(self.name, library.name, execute(library.launch(128, program, "16", "8"), cpus))
-
-
 class Instructions:
     """Instructions of one message to oneself, exact whatever else the machine does: the difference of two runs under callgrind."""
 
@@ -230,11 +216,15 @@ def oversubscribed(cores):
     return [Program("oversubscribed/crowd.c", max(16, 2 * cores), (), ("ring", "barrier", "allreduce"))]
 
 
+def scale(_):
+    return [Program("startup/scale.c", 128, ("16", "8"))]
+
+
 SUITES = {suite.name: suite for suite in (
     Programs("p2p", "one-way latency 8 B to 4 MiB and message rate, two ranks", p2p),
     Programs("threads", "MPI_THREAD_MULTIPLE: message rates, sizes, halos of a stencil, polling receivers", threads),
     Programs("oversubscribed", "16 ranks, or 2 for each core: ring of sendrecv, barrier, allreduce", oversubscribed),
     Startup(),
-    Scale(),
+    Programs("scale", "memory of a rank of 128: after MPI_Init, with 16 communicators, after talking to 8 others on each", scale),
     Instructions(),
 )}

@@ -47,7 +47,9 @@ class CAPABILITY("mutex") BasicLock {
     Atomics::light_fence();
     return sleepers_.load(std::memory_order_relaxed) != 0;
   }
-  [[gnu::noinline, gnu::cold]] void wake() noexcept { Atomics::futex_wake(word_, 1); }
+  [[gnu::noinline, gnu::cold]] void wake() noexcept {
+    if (sleepers_.load(std::memory_order_relaxed) != 0) Atomics::futex_wake(word_, 1);
+  }
 
  private:
   static constexpr std::uint32_t kFree = 0, kHeld = 1;

@@ -161,7 +161,7 @@ Status check_types(const char* parameter, const MPI_Datatype* types, mpi::IntArr
 
 Status check_buffer(const char* parameter, const void* buffer, mpi::IntArray counts, int length,
                     const mpi::Datatype& type) {
-  if (!is_odd(buffer)) return Status::ok();
+  if (!mpi::is_odd_buffer(buffer)) return Status::ok();
   for (int i = 0; i < length; ++i) {
     HEDDLE_TRY(check_odd_buffer(parameter, buffer, counts[static_cast<std::size_t>(i)], type));
   }

@@ -111,18 +111,15 @@ inline Status find_committed(const char* parameter, MPI_Datatype handle, mpi::Da
 // Stands in for a datatype that the standard tells us not to look at.
 inline mpi::Datatype* ignored_type() { return mpi::from_handle(MPI_BYTE); }
 
-inline bool in_group(int rank, const mpi::Comm& comm) {
-  return static_cast<unsigned>(rank) < static_cast<unsigned>(comm.peer_count);
-}
 inline Status check_dest(const char* parameter, int rank, const mpi::Comm& comm) {
-  return in_group(rank, comm) || rank == MPI_PROC_NULL ? Status::ok() : bad_rank(parameter, rank, comm);
+  return comm.has_peer(rank) || rank == MPI_PROC_NULL ? Status::ok() : bad_rank(parameter, rank, comm);
 }
 inline Status check_source(const char* parameter, int rank, const mpi::Comm& comm) {
   if (rank != MPI_ANY_SOURCE) return check_dest(parameter, rank, comm);
   return comm.spread == nullptr ? Status::ok() : check_wildcard(parameter, mpi::kNoAnySource, comm);
 }
 inline Status check_root(const char* parameter, int root, const mpi::Comm& comm) {
-  if (in_group(root, comm) || (comm.is_inter() && (root == MPI_ROOT || root == MPI_PROC_NULL))) return Status::ok();
+  if (comm.has_peer(root) || (comm.is_inter() && (root == MPI_ROOT || root == MPI_PROC_NULL))) return Status::ok();
   return bad_root(parameter, root, comm);
 }
 inline bool is_root(int root, const mpi::Comm& comm) { return root == (comm.is_inter() ? MPI_ROOT : comm.rank); }
@@ -137,21 +134,18 @@ inline Status check_recv_tag(const char* parameter, int tag, const mpi::Comm& co
   return comm.spread == nullptr ? Status::ok() : check_wildcard(parameter, mpi::kNoAnyTag, comm);
 }
 
-inline bool is_odd(const void* buffer) {
-  return reinterpret_cast<std::uintptr_t>(buffer) <= reinterpret_cast<std::uintptr_t>(MPI_BUFFER_AUTOMATIC);
-}
 inline Status check_buffer(const char* parameter, const void* buffer, MPI_Count count, const mpi::Datatype& type) {
-  return !is_odd(buffer) ? Status::ok() : check_odd_buffer(parameter, buffer, count, type);
+  return !mpi::is_odd_buffer(buffer) ? Status::ok() : check_odd_buffer(parameter, buffer, count, type);
 }
 inline Status check_bytes(const char* parameter, const void* buffer, MPI_Count bytes) {
-  return !is_odd(buffer) ? Status::ok() : check_odd_bytes(parameter, buffer, bytes);
+  return !mpi::is_odd_buffer(buffer) ? Status::ok() : check_odd_bytes(parameter, buffer, bytes);
 }
 inline Status not_in_place(const char* parameter, const void* buffer) {
   return buffer != MPI_IN_PLACE ? Status::ok() : check_odd_bytes(parameter, buffer, 0);
 }
 // A reduction must not read and write the same memory (MPI 5.0, 6.9.1); it cannot be told apart from a slip otherwise.
 inline Status not_aliased(const void* send, const void* receive, MPI_Count count, const mpi::Datatype& type) {
-  return send != receive || is_odd(send) || count == 0 || type.size == 0 ? Status::ok() : aliased();
+  return send != receive || mpi::is_odd_buffer(send) || count == 0 || type.size == 0 ? Status::ok() : aliased();
 }
 
 Status name_of_null(const char* constant, char* name, int* length);

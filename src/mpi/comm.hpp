@@ -89,6 +89,8 @@ struct Comm : Object {
   Attributes* attributes = nullptr;
   std::string name;
 
+  // A rank that a message may go to or come from.
+  bool has_peer(int r) const noexcept { return static_cast<unsigned>(r) < static_cast<unsigned>(peer_count); }
   bool is_inter() const noexcept { return remote_group != nullptr; }
 };
 

@@ -126,6 +126,11 @@ inline MPI_Message to_handle(const Message* message) noexcept {
   return message == nullptr ? MPI_MESSAGE_NULL : reinterpret_cast<MPI_Message>(const_cast<Message*>(message));
 }
 
+// An address that no buffer has: null, or one of the ABI's constants.
+inline bool is_odd_buffer(const void* buffer) noexcept {
+  return reinterpret_cast<std::uintptr_t>(buffer) <= reinterpret_cast<std::uintptr_t>(MPI_BUFFER_AUTOMATIC);
+}
+
 // Ends a procedure that makes an object: its handle, or an error when `made` is null. `what`: "a group".
 template <class T, class Handle>
 Status hand_out(T* made, Handle* out, const char* what) {

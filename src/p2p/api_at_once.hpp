@@ -2,8 +2,8 @@
 //
 // Problem: to check an argument at a time, with what a failure needs ready at hand, costs more than an 8-byte message.
 // Method:  each function sees in a few compares that all arguments are legal and usual, and then does the whole call.
-//          True: it is done. False: nothing has happened that matters, and the way with all checks (bindings/call.hpp) decides what
-//          the matter is: an error and who is told of it, or only something longer.
+//          Otherwise it hands over to `checked`, the way with all checks (bindings/call.hpp), which decides what the
+//          matter is: an error and who is told of it, or only something longer.
 // Threads: as the procedure.
 // Cost:    the `instructions` suite of bench/run counts them.
 #pragma once
@@ -40,14 +40,6 @@ std::uint64_t bytes_of(MPI_Datatype handle, Count count) noexcept {
 }
 inline constexpr std::uint64_t kMost = std::uint64_t{256} * INT32_MAX;  // of any legal int count
 
-inline bool is_rank(int rank, const mpi::Comm& comm) noexcept {
-  return static_cast<unsigned>(rank) < static_cast<unsigned>(comm.peer_count);
-}
-
-inline bool is_odd(const void* buffer) noexcept {
-  return reinterpret_cast<std::uintptr_t>(buffer) <= reinterpret_cast<std::uintptr_t>(MPI_BUFFER_AUTOMATIC);
-}
-
 // These return MPI_SUCCESS, to be the last thing that is done.
 [[gnu::cold]] int wake(vci::Lane& lane) noexcept;
 int report_sent(MPI_Status* status) noexcept;
@@ -56,22 +48,22 @@ inline int not_now(MPI_Request*, MPI_Status*) noexcept { return MPI_ERR_PENDING;
 }  // namespace at_once
 
 // `checked` is the way with all checks. What is not needed for an ordinary message is the last thing that is done, so that
-// no register has to be kept for it. `sent` is called when the message has gone.
-template <class Count, class Checked, class Sent>
+// no register has to be kept for it. `then` is called when the message has gone.
+template <class Count, class Checked, class Then>
 [[gnu::always_inline]] inline int post_at_once(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,
-                                               MPI_Comm handle, Checked checked, Sent sent) noexcept {
+                                               MPI_Comm handle, Checked checked, Then then) noexcept {
   mpi::Comm* comm = at_once::find(handle);
   const std::uint64_t bytes = at_once::bytes_of(datatype, count);
-  if (comm == nullptr || bytes > wire::kMaxShort || !at_once::is_rank(dest, *comm) || tag < 0 || at_once::is_odd(buf))
+  if (comm == nullptr || bytes > wire::kMaxShort || !comm->has_peer(dest) || tag < 0 || mpi::is_odd_buffer(buf))
       [[unlikely]] {
     return checked();
   }
   vci::Lane* lane;
-  const wire::Sent outcome = p2p::send_short(*comm, buf, bytes, dest, tag, lane);
-  if (outcome == wire::Sent::kNot) [[unlikely]]
+  const wire::Sent sent = p2p::send_short(*comm, buf, bytes, dest, tag, lane);
+  if (sent == wire::Sent::kNot) [[unlikely]]
     return checked();
-  sent();
-  return outcome == wire::Sent::kYes ? MPI_SUCCESS : at_once::wake(*lane);
+  then();
+  return sent == wire::Sent::kYes ? MPI_SUCCESS : at_once::wake(*lane);
 }
 
 template <class Count, class Checked>
@@ -94,8 +86,8 @@ template <class Count, class Checked>
                                                 MPI_Comm handle, MPI_Request* request, Checked checked) noexcept {
   mpi::Comm* comm = at_once::find(handle);
   if (comm == nullptr || at_once::bytes_of(datatype, count) > at_once::kMost ||
-      !(at_once::is_rank(source, *comm) || source == MPI_ANY_SOURCE) || !(tag >= 0 || tag == MPI_ANY_TAG) ||
-      request == nullptr || at_once::is_odd(buf) || comm->spread != nullptr) [[unlikely]] {
+      !(comm->has_peer(source) || source == MPI_ANY_SOURCE) || !(tag >= 0 || tag == MPI_ANY_TAG) ||
+      request == nullptr || mpi::is_odd_buffer(buf) || comm->spread != nullptr) [[unlikely]] {
     return checked();
   }
   mpi::Datatype& type = *mpi::predefined_datatypes[mpi::handle_value(datatype) - mpi::kFirstDatatype];

@@ -136,7 +136,7 @@ int wait_for_receive_at_once(MPI_Request* handle, MPI_Status* status,
   if (vci.has_busy_lanes() || !vci.lock().try_lock()) return checked(handle, status);
   if (!request->is_complete()) vci.poll();
   if (!request->is_complete() || request->error != MPI_SUCCESS) {
-    vci.unlock_after_poll();
+    vci.unlock_and_wake();
     return checked(handle, status);
   }
   if (status != MPI_STATUS_IGNORE) p2p::fill_status(*request, status);

@@ -20,7 +20,7 @@ void cancel_receive(Request& request) {
     receive.cancelled = true;
     finish(receive);
   }
-  vci.unlock_after_poll();
+  vci.unlock_and_wake();
 }
 
 void destroy_receive(Request& request) { destroy(static_cast<ReceiveRequest&>(request)); }
@@ -83,7 +83,7 @@ void ReceiveRequest::take_unexpected(portals::UnexpectedHeader& message) noexcep
     begin(message.portal, message.key, message.prefix, message.payload, message.payload_bytes);
   }
   owner.matching().give_back(&message);
-  owner.lock().unlock();
+  owner.unlock_and_wake();
 }
 
 void ReceiveRequest::start_with(portals::UnexpectedHeader& message) noexcept {

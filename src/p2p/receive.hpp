@@ -57,7 +57,7 @@ inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexc
   mpi::Stream& stream = *receive.stream;
   stream.vci->pool().destroy(&receive);
   const bool last = --stream.receives == 0 && stream.closing;
-  stream.vci->unlock_after_poll();
+  stream.vci->unlock_and_wake();
   mpi::release(type);
   if (last) [[unlikely]]
     mpi::close(comm);

@@ -201,7 +201,7 @@ bool step_pull(vci::Task& task) NO_THREAD_SAFETY_ANALYSIS {
       if (!moved) pull.rounds_in_vain = 0;
     }
     const bool done = pull.receive == nullptr;
-    vci.unlock_after_poll();
+    vci.unlock_and_wake();
     if (done) {
       vci.destroy(&pull);
       return true;

@@ -109,8 +109,7 @@ Status outcome(const Request& request) noexcept;
 
 // Tells everybody who waits that the request is complete; destroys it if its owner has let go. Its last use here.
 void finish(Request& request) noexcept;
-// The same for a receive, by the holder of the VCI's lock, who gives it back by unlock_after_poll() or wakes whoever waits
-// otherwise.
+// The same for a receive, by the holder of the VCI's lock, who gives it back by unlock_and_wake().
 void finish(ReceiveRequest& receive) noexcept;
 // For finish(): destroys a request that its owner has let go, soon.
 [[gnu::cold]] void reap_later(Request& request) noexcept;

@@ -121,12 +121,14 @@ void on_ack(vci::Vci&, const wire::Packet& packet) {
   finish(*reinterpret_cast<SendRequest*>(packet.prefix_as<AckPrefix>().sender));
 }
 
-bool send_slots(Comm& comm, const void* buffer, std::size_t bytes, int dest, int tag, Channel channel) noexcept {
-  const mpi::Peer& peer = comm.peers[dest];
+bool send_now(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
+              Channel channel) noexcept {
+  if (dest < 0 || mode == Mode::kSynchronous || !type.contiguous) return false;
+  const MPI_Count bytes = mpi::total_bytes(type, count);
   vci::Lane* lane = mpi::lane_of(comm, channel, dest, tag).load(std::memory_order_acquire);
-  if (lane == nullptr) return false;
-  wire::Payload payload{buffer, bytes};
-  const std::uint32_t context = peer.address.context + static_cast<std::uint32_t>(channel);
+  if (lane == nullptr || bytes > static_cast<MPI_Count>(wire::kMaxInline)) return false;
+  wire::Payload payload{buffer, static_cast<std::size_t>(bytes)};
+  const std::uint32_t context = comm.peers[dest].address.context + static_cast<std::uint32_t>(channel);
   return lane->try_post({kEager, 0, 0, context, comm.rank, tag}, nullptr, payload, 1);
 }
 

@@ -7,8 +7,8 @@
 
 namespace heddle::p2p {
 
-// At most kMaxShort bytes of the user's that lie in a row, at once. After kWakeWanted the caller wakes *lane. kNot: there is no lane yet,
-// or no room in it, or another thread is at it; nothing happened.
+// At most kMaxShort bytes of the user's that lie in a row, at once. After kWakeWanted the caller wakes *lane. kNot: there
+// is no lane yet, or no room in it, or another thread is at it; nothing happened.
 [[gnu::always_inline]] inline wire::Sent send_short(Comm& comm, const void* buffer, std::size_t bytes, int dest,
                                                     int tag, vci::Lane*& lane) noexcept {
   const mpi::Peer& peer = comm.peers[dest];
@@ -22,8 +22,6 @@ namespace heddle::p2p {
   return lane->try_post_short({kEager, 0, 0, context, comm.rank, tag}, buffer, bytes);
 }
 
-// At most kMaxInline bytes that lie in a row, if there is room. Waits for the lane's lock.
-bool send_slots(Comm& comm, const void* buffer, std::size_t bytes, int dest, int tag, Channel channel) noexcept;
 // The most that one packet of this message may carry.
 std::size_t max_packet(const SendRequest& request) noexcept;
 wire::Header header_of(const SendRequest& request, std::uint8_t portal, std::size_t prefix_bytes) noexcept;
@@ -31,13 +29,8 @@ wire::Header header_of(const SendRequest& request, std::uint8_t portal, std::siz
 wire::Payload bytes_at(SendRequest& request, std::uint64_t at, std::size_t bytes) noexcept;
 
 // Sends the message at once if that needs no request: true, and the caller's buffer is free again. False: nothing
-// happened.
-inline bool send_now(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
-                     Channel channel) noexcept {
-  if (dest < 0 || mode == Mode::kSynchronous || !type.contiguous) return false;
-  const MPI_Count bytes = mpi::total_bytes(type, count);
-  return bytes <= static_cast<MPI_Count>(wire::kMaxInline) &&
-         send_slots(comm, buffer, static_cast<std::size_t>(bytes), dest, tag, channel);
-}
+// happened. Waits for the lane's lock.
+bool send_now(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
+              Channel channel) noexcept;
 
 }  // namespace heddle::p2p

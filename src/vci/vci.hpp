@@ -2,7 +2,8 @@
 //
 // Problem: threads that communicate independently must not meet in the library (the VCI paper).
 // Method:  each VCI has its own receive lock, matching, portal table, lanes, rings and pool of requests, on cache lines
-//          of its own. A communicator uses one VCI (its address, mpi/comm.hpp).
+//          of its own. A communicator has one VCI, or is spread over several where its hints allow that
+//          (mpi/spread.hpp).
 // Threads: progress() takes the lock only if it is free. Handlers run under it. What they call must never take the lock
 //          of another VCI.
 #pragma once
@@ -67,13 +68,13 @@ class alignas(2 * kCacheLine) Vci {
       return moved;
     }
     moved += poll();
-    unlock_after_poll();
+    unlock_and_wake();
     return moved;
   }
   // Handles what has arrived.
   unsigned poll() noexcept REQUIRES(lock_);
-  // Gives the lock back, and then wakes whoever waits if something has completed: once for all that a poll brought.
-  void unlock_after_poll() noexcept RELEASE(lock_) {
+  // Gives the lock back, and then wakes whoever waits if something has completed: once for all that was completed under it.
+  void unlock_and_wake() noexcept RELEASE(lock_) {
     const bool wake = completed_;
     completed_ = false;
     lock_.unlock();

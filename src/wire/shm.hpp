@@ -58,7 +58,7 @@ class ShmLane final : public TxLane {
       return Sent::kNot;
     return receiver_->bell.heard() ? Sent::kWakeWanted : Sent::kYes;
   }
-  void wake() noexcept override { receiver_->bell.wake(); }
+  void wake() noexcept override { receiver_->bell.ring(); }
 
  private:
   friend class ShmWire;

@@ -51,6 +51,14 @@ static inline void start(int* argc, char*** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
 }
 
+static inline void start_threaded(int* argc, char*** argv) {
+  int provided;
+  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  CHECK_EQ(provided, MPI_THREAD_MULTIPLE);
+}
+
 static inline int finish(void) {
   MPI_Finalize();
   return 0;

@@ -164,11 +164,7 @@ static void test_wildcards(void) {
 }
 
 int main(int argc, char** argv) {
-  int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  CHECK_EQ(provided, MPI_THREAD_MULTIPLE);
-  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  start_threaded(&argc, &argv);
   test_all_tags();
   test_free_with_receives();
   test_wildcards();

@@ -115,17 +115,18 @@ TEST(WaitingForRoom, LoweringTheFlagAfterTheRingIsFound) {
   expect_found(full_ring<WithHeldCredit, Seed::kLowerAfterRinging>(bounds(2, 1), 3, 2), model::kLost);
 }
 
-// A thread finds no room, queues its message and leaves for good (MPI_Isend); another one sleeps for the answer.
-template <class Atomics, Seed kSeed>
-model::Result queued_by_another(const Options& options) {
+// A ring is full, with `queued` messages behind it. One thread does `act` and leaves for good; another one sleeps for the
+// answer, which comes when all messages have.
+template <class Atomics, Seed kSeed, class Act>
+model::Result left_to_a_sleeper(const Options& options, std::uint32_t queued, Act act) {
   struct State : Pair<Atomics, kSeed> {
     typename Atomics::template atomic<int> answer{0};
   };
   return model::explore(
-      [](model::Program& program) {
+      [queued, act](model::Program& program) {
         const auto s = std::make_shared<State>();
-        for (std::uint32_t i = 0; i < kSlots<Atomics>; ++i) s->lane.send(i);
-        program.thread([s] { s->lane.send(kSlots<Atomics>); });
+        for (std::uint32_t i = 0; i < kSlots<Atomics> + queued; ++i) s->lane.send(i);
+        program.thread([s, act] { act(*s); });
         program.thread([s] {
           s->lane.wait([] { return 0u; }, [s = s.get()] { return s->answer.load(std::memory_order_acquire) != 0; });
         });
@@ -136,6 +137,12 @@ model::Result queued_by_another(const Options& options) {
         });
       },
       options);
+}
+
+// A thread finds no room, queues its message and leaves for good (MPI_Isend); another one sleeps for the answer.
+template <class Atomics, Seed kSeed>
+model::Result queued_by_another(const Options& options) {
+  return left_to_a_sleeper<Atomics, kSeed>(options, 0, [](auto& s) { s.lane.send(kSlots<Atomics>); });
 }
 
 TEST(WaitingForRoom, WhatAnotherThreadQueuedIsSent) {
@@ -150,27 +157,10 @@ TEST(WaitingForRoom, QueuingSilentlyIsFound) {
 // answer, and may have met the first at the lane in its last look.
 template <class Atomics, Seed kSeed>
 model::Result tried_by_another(const Options& options) {
-  struct State : Pair<Atomics, kSeed> {
-    typename Atomics::template atomic<int> answer{0};
-  };
-  return model::explore(
-      [](model::Program& program) {
-        const auto s = std::make_shared<State>();
-        for (std::uint32_t i = 0; i <= kSlots<Atomics>; ++i) s->lane.send(i);
-        program.thread([s] {
-          bool contended = false;
-          s->lane.progress(&contended);
-        });
-        program.thread([s] {
-          s->lane.wait([] { return 0u; }, [s = s.get()] { return s->answer.load(std::memory_order_acquire) != 0; });
-        });
-        program.thread([s] {
-          s->receive(kSlots<Atomics> + 1);
-          s->answer.store(1, std::memory_order_release);
-          s->sender_bell.ring();
-        });
-      },
-      options);
+  return left_to_a_sleeper<Atomics, kSeed>(options, 1, [](auto& s) {
+    bool contended = false;
+    s.lane.progress(&contended);
+  });
 }
 
 TEST(WaitingForRoom, WhatAnotherThreadTriedInVainIsSent) {
