@@ -134,6 +134,9 @@ def print_tables(results):
     judged = [row for row in results["results"] if row.get("target")]
     print(f"\n{sum(row['target']['reached'] for row in judged)} of {len(judged)} targets reached.")
     print("Of times and sizes the smaller is better (below 1), of rates the greater.")
+    if results["repeated"]:
+        print(f"{results['repeated']} runs were done again, because a cache line took longer just before or after; "
+              f"{results['disturbed']} count although it did.")
     if results["noisy"]:
         print(f"The machine is too noisy to compare: {'; '.join(results['noisy'])}.")
     elif not any(row["metric"] == "line" for row in results["results"]):

@@ -77,16 +77,17 @@ class Programs:
         for source in dict.fromkeys(program.source for program in self.programs(1)):
             library.compile(BENCH / source, program_path(work, library, source))
 
-    def run(self, library, work, cpus, samples):
+    def run(self, library, work, cpus, samples, steadiness):
         for program in self.programs(len(cpus)):
-            self.run_program(program, library, work, cpus, samples)
+            self.run_program(program, library, work, cpus, samples, steadiness)
 
-    def run_program(self, program, library, work, cpus, samples):
+    def run_program(self, program, library, work, cpus, samples, steadiness):
         """Where a library does not get to the end of a point, the program is started again with those after it."""
         todo = [point for point in program.points if (library.name, program, point) not in self.given_up]
         while todo or not program.points:
             command = library.launch(program.ranks, program_path(work, library, program.source), *program.args, *todo)
-            outcome = processes.run(command, environment(cpus), POINT_TIMEOUT if program.points else TIMEOUT)
+            timeout = POINT_TIMEOUT if program.points else TIMEOUT
+            outcome = steadiness.run(lambda command=command: processes.run(command, environment(cpus), timeout))
             results = samples.add_output(self.name, library.name, outcome.stdout)
             if not outcome.failure:
                 if "absent" in outcome.stdout.split():
@@ -115,7 +116,7 @@ class Startup:
     def build(self, library, work):
         library.compile(BENCH / self.source, program_path(work, library, self.source))
 
-    def run(self, library, work, cpus, samples):
+    def run(self, library, work, cpus, samples, _):
         program = program_path(work, library, self.source)
         for ranks in (1, 2, 64):
             start = time.monotonic()
@@ -138,7 +139,7 @@ class Instructions:
             sys.exit("bench/run: the suite `instructions` needs valgrind; install it (apt-get install valgrind)")
         library.compile(BENCH / self.source, program_path(work, library, self.source))
 
-    def run(self, library, work, cpus, samples):
+    def run(self, library, work, cpus, samples, _):
         program = program_path(work, library, self.source)
         for level in ("single", "multiple"):
             for side, functions in self.sides.items():
@@ -178,6 +179,10 @@ class Limits:
         samples.add("limits", "busy", 0, "machine", 100 * busy_fraction(), "%")
         if len(cpus) >= 2:
             samples.add_output("limits", "machine", execute([self.program], cpus))
+
+    def time_line(self, cpus):
+        """Now, in ns."""
+        return float(execute([self.program, "line"], cpus).split()[3])
 
 
 def up_to(most):

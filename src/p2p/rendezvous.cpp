@@ -51,7 +51,7 @@ Range* next_range(SendRequest& send, std::size_t unit) noexcept {
 
 Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
   auto& send = static_cast<SendRequest&>(op);
-  const std::size_t unit = max_packet(send);
+  const std::size_t unit = max_packet(*send.comm);
   Range* range = next_range(send, unit);
   if (range == nullptr) {
     send.streaming = false;
@@ -78,7 +78,7 @@ Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
 
 Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept {
   auto& send = static_cast<SendRequest&>(op);
-  const std::size_t unit = max_packet(send);
+  const std::size_t unit = max_packet(*send.comm);
   if (!send.offer) make_offer(send, lane, unit);
   send.mine = send.handed_back = {};
   send.streaming = send.everything_there = false;

@@ -79,14 +79,14 @@ Status ShmWire::make_cells() noexcept {
 
 bool ShmWire::take_cell(ShmLane& lane, std::uint64_t* offset) noexcept {
   LockGuard guard(cells_lock_);
-  reclaim(lane);
-  const std::uint32_t in_flight = lane.sent_ - lane.reclaimed_;
-  if (in_flight == kCellsPerLane) return false;
+  // What was given back is on a line that the receiver writes: a look costs a transfer of it.
+  if (lane.cells_in_flight() >= kCellsPerLane / 2 || free_cells_.empty()) reclaim(lane);
+  if (lane.cells_in_flight() == kCellsPerLane) return false;
   if (free_cells_.empty()) {
     for (ShmLane* other : cell_lanes_) reclaim(*other);
   }
   if (free_cells_.empty()) {
-    if (cells_carved_ >= kMaxPooledCells && in_flight > 0) return false;
+    if (cells_carved_ >= kMaxPooledCells && lane.cells_in_flight() > 0) return false;
     if (!make_cells()) return false;
   }
   if (lane.sent_ == 0) cell_lanes_.push_back(&lane);

@@ -68,6 +68,7 @@ class ShmLane final : public TxLane {
     return receiver_->departed.load(std::memory_order_relaxed) != 0;
   }
   bool send_cell(const Header& header, const void* prefix, Payload& payload) noexcept;
+  std::uint32_t cells_in_flight() const noexcept { return sent_ - reclaimed_; }
 
   ShmWire* wire_;
   RingProducer<> producer_;
@@ -152,7 +153,11 @@ class ShmWire final : public Wire {
       std::memcpy(&ref, packet.payload, sizeof ref);
       packet.payload = segment_->at<const std::byte>(ref.offset);
       packet.payload_bytes = ref.bytes;
-      deliver(packet);
+      if (prefix == 0 && first.header.portal == 0) {
+        deliver(first.header, packet.payload, packet.payload_bytes);
+      } else {
+        deliver(packet);
+      }
       ring.give_cell_back();
     }
     ring.pop_front(slots);

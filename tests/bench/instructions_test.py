@@ -27,7 +27,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         heddle = libraries.find("heddle", pathlib.Path(prefix))
         suite.build(heddle, pathlib.Path(work))
-        suite.run(heddle, pathlib.Path(work), [], samples)
+        suite.run(heddle, pathlib.Path(work), [], samples, None)
     counts = {metric: values["heddle"][0] for (_, metric, _), values in samples.values.items()}
     assert counts.keys() == known["counts"].keys(), f"counted {sorted(counts)}, known are {sorted(known['counts'])}"
     worse = 0

@@ -1,0 +1,55 @@
+"""A run that the machine disturbed is done again; one that it did not is done once, whatever came out."""
+
+import contextlib
+import io
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/lib"))
+import steadiness  # noqa: E402
+
+
+def run(lines, watch=None):
+    """A run of which the line takes `lines[0]` before, `lines[1]` after, and so on; which attempt's result counts."""
+    times, attempts = iter(lines), iter(range(100))
+    watch = watch or steadiness.Steadiness(None)
+    watch.time_line = lambda: next(times)
+    with contextlib.redirect_stderr(io.StringIO()):
+        return watch.run(lambda: next(attempts)), watch
+
+
+class SteadinessTest(unittest.TestCase):
+    def test_quiet(self):
+        result, watch = run([50, 60])
+        self.assertEqual((result, watch.repeated, watch.disturbed), (0, 0, 0))
+
+    def test_slow_before_or_after(self):
+        for lines in ([200, 50, 50, 50], [50, 200, 50, 50]):
+            with self.subTest(lines=lines):
+                first, watch = run([50, 50])
+                self.assertEqual(first, 0)
+                result, watch = run(lines, watch)
+                self.assertEqual((result, watch.repeated, watch.disturbed), (1, 1, 0))
+
+    def test_the_machine_gets_faster_meanwhile(self):
+        """What ran before the first fast line is known to be slow only then."""
+        result, watch = run([200, 50, 50, 50])
+        self.assertEqual((result, watch.repeated), (1, 1))
+
+    def test_faster_for_once(self):
+        _, watch = run([50, 50])
+        _, watch = run([50, 30], watch)
+        result, watch = run([50, 50], watch)
+        self.assertEqual((result, watch.repeated, watch.disturbed), (0, 0, 0))
+
+    def test_slow_for_long(self):
+        watch = None
+        for _ in range(10):
+            _, watch = run([50, 50], watch)
+        result, watch = run([200] * 8, watch)
+        self.assertEqual((result, watch.repeated, watch.disturbed), (3, 3, 1))
+
+
+if __name__ == "__main__":
+    unittest.main()
