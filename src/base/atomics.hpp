@@ -46,6 +46,8 @@ struct StdAtomics {
 
   // In a loop that waits for another thread's store.
   static void pause() noexcept { cpu_relax(); }
+  // The same, after some of those were in vain: others may want this core.
+  static void yield() noexcept { yield_core(); }
 
   // Notes that this thread reads or writes `bytes` of plain memory now: place before a memcpy of a payload.
   static void reads(const void*, std::size_t) noexcept {}

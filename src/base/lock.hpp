@@ -3,8 +3,9 @@
 // Problem: each VCI and each lane has its own lock, taken for some tens of nanoseconds, by one thread nearly always;
 //          below MPI_THREAD_MULTIPLE it must cost nothing; with more threads than cores a spinning waiter starves the
 //          owner.
-// Method:  a word that is free or held, and a count of those who sleep for it. A waiter spins a little, then sleeps
-//          (futex), so that a descheduled owner gets the core; whoever is awake may take the lock before a sleeper that
+// Method:  a word that is free or held, and a count of those who sleep for it. A waiter spins a little, then yields,
+//          so that a descheduled owner gets the core, and sleeps (futex) when that was in vain for long: to sleep and
+//          to be woken costs more than any critical section. Whoever is awake may take the lock before a sleeper that
 //          was woken, so there is no convoy. The owner gives it back with a plain store and then reads `sleepers`,
 //          with no fence between: the sleeper makes up for that with heavy_fence(), as in doorbell.hpp. `elide()` turns
 //          the lock off for a process with one thread.
@@ -19,8 +20,7 @@
 
 namespace heddle {
 
-// kSpins: longer than any critical section of ours, shorter than a wake-up.
-template <class Atomics = StdAtomics, int kSpins = 64>
+template <class Atomics = StdAtomics, int kSpins = 16, int kYields = 64>
 class CAPABILITY("mutex") BasicLock {
  public:
   // REQUIRES: no other thread uses the lock yet.
@@ -56,8 +56,8 @@ class CAPABILITY("mutex") BasicLock {
   static constexpr std::int64_t kSleepNs = 1'000'000;  // short, for where heavy_fence() is refused; else a wake ends it
 
   [[gnu::noinline]] void lock_slow() noexcept {
-    for (int i = 0; i < kSpins; ++i) {
-      Atomics::pause();
+    for (int i = 0; i < kSpins + kYields; ++i) {
+      i < kSpins ? Atomics::pause() : Atomics::yield();
       if (take()) return;
     }
     sleepers_.fetch_add(1, std::memory_order_seq_cst);

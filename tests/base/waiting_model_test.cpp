@@ -82,7 +82,7 @@ TEST(Doorbell, TheHeavyFenceAndTheWakeAreNeeded) {
 template <class Atomics>
 Result counters(int threads) {
   struct State {
-    BasicLock<Atomics, 0> lock;  // in the model a spin waits for the owner, and then nobody would sleep
+    BasicLock<Atomics, 0, 0> lock;  // in the model a spin waits for the owner, and then nobody would sleep
     Plain<int> count{0};
   };
   return model::explore([threads](Program& program) {
@@ -119,7 +119,7 @@ TEST(Lock, TakingItMustAcquireAndGivingItBackRelease) {
 TEST(Lock, ElidedItIsFreeAndExcludesNobody) {
   const auto run = [](int threads) {
     struct State {
-      BasicLock<Untimed, 0> lock;
+      BasicLock<Untimed, 0, 0> lock;
       Plain<int> count{0};
     };
     return model::explore([threads](Program& program) {
@@ -145,7 +145,7 @@ TEST(Lock, ElidedItIsFreeAndExcludesNobody) {
 TEST(Lock, TryLockExcludesToo) {
   const Result result = model::explore([](Program& program) {
     struct State {
-      BasicLock<Untimed, 1> lock;
+      BasicLock<Untimed, 1, 0> lock;
       Plain<int> count{0};
     };
     const auto s = std::make_shared<State>();

@@ -129,7 +129,7 @@ class ModelLane {
 
   wire::BasicRingBlock<Atomics>& block_;
   BasicDoorbell<Atomics>&own_, &peers_;
-  BasicLock<Atomics, 0> lock_;
+  BasicLock<Atomics, 0, 0> lock_;
   bool held_[model::kMaxThreads] = {};  // by thread
   wire::RingProducer<Atomics> producer_{block_.ring};
   std::deque<std::uint32_t> queue_;

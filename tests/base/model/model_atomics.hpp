@@ -116,6 +116,7 @@ struct ModelAtomics {
   static void heavy_fence() noexcept { step()->fence_everywhere(); }
   static void light_fence() noexcept {}  // the model executes each thread in program order
   static void pause() noexcept { Scheduler::current()->pause(); }
+  static void yield() noexcept { pause(); }
   static void reads(const void* address, std::size_t bytes) noexcept { plain(address, bytes, false); }
   static void writes(const void* address, std::size_t bytes) noexcept { plain(address, bytes, true); }
 
