@@ -87,7 +87,8 @@ template <class Count, class Checked>
   mpi::Comm* comm = at_once::find(handle);
   if (comm == nullptr || at_once::bytes_of(datatype, count) > at_once::kMost ||
       !(comm->has_peer(source) || source == MPI_ANY_SOURCE) || !(tag >= 0 || tag == MPI_ANY_TAG) ||
-      request == nullptr || mpi::is_odd_buffer(buf) || comm->spread != nullptr) [[unlikely]] {
+      request == nullptr || mpi::is_odd_buffer(buf) || (comm->spread != nullptr && (source < 0 || tag < 0)))
+      [[unlikely]] {
     return checked();
   }
   mpi::Datatype& type = *mpi::predefined_datatypes[mpi::handle_value(datatype) - mpi::kFirstDatatype];
