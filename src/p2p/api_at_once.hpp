@@ -43,8 +43,6 @@ inline constexpr std::uint64_t kMost = std::uint64_t{256} * INT32_MAX;  // of an
 // These return MPI_SUCCESS, to be the last thing that is done.
 [[gnu::cold]] int wake(vci::Lane& lane) noexcept;
 int report_sent(MPI_Status* status) noexcept;
-inline int not_now(MPI_Request*, MPI_Status*) noexcept { return MPI_ERR_PENDING; }
-
 }  // namespace at_once
 
 // `checked` is the way with all checks. What is not needed for an ordinary message is the last thing that is done, so that
@@ -111,17 +109,22 @@ int wait_for_receive_at_once(MPI_Request* request, MPI_Status* status, CheckedWa
   return status == MPI_STATUS_IGNORE ? MPI_SUCCESS : at_once::report_sent(status);
 }
 
+// As many receives from the front of the array as are complete, or become so with a look at what has come: how many
+// handles are null now. They share one taking of their VCI's lock.
+MPI_Count complete_receives_at_once(MPI_Count count, MPI_Request requests[]) noexcept;
+
 // What cannot be waited for at once is left to `checked`; the handles of the others are null by then.
 template <class Checked>
 inline int waitall_at_once(MPI_Count count, MPI_Request requests[], MPI_Status statuses[], Checked checked) noexcept {
   if (statuses != MPI_STATUSES_IGNORE || requests == nullptr || count < 0) return checked();
-  for (MPI_Count i = 0; i < count; ++i) {
-    if (requests[i] == MPI_REQUEST_NULL) continue;
-    if (requests[i] != mpi::to_handle(&p2p::immortal()) &&
-        wait_for_receive_at_once(&requests[i], MPI_STATUS_IGNORE, at_once::not_now) != MPI_SUCCESS) {
-      return checked();
+  for (MPI_Count i = 0; i < count;) {
+    if (requests[i] == MPI_REQUEST_NULL || requests[i] == mpi::to_handle(&p2p::immortal())) {
+      requests[i++] = MPI_REQUEST_NULL;
+      continue;
     }
-    requests[i] = MPI_REQUEST_NULL;
+    const MPI_Count received = complete_receives_at_once(count - i, requests + i);
+    if (received == 0) return checked();
+    i += received;
   }
   return MPI_SUCCESS;
 }

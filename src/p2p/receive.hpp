@@ -50,15 +50,20 @@ inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexc
   return receive;
 }
 
-// destroy() by the holder of the VCI's lock, who loses it.
-[[gnu::always_inline]] inline void destroy_and_unlock(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
-  mpi::Datatype& type = *receive.args.type;
-  Comm& comm = *receive.comm;
+// destroy() by the holder of the VCI's lock. True: the communicator waited for this; close() it without the lock.
+[[gnu::always_inline]] inline bool destroy_locked(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
   mpi::Stream& stream = *receive.stream;
+  mpi::release(*receive.args.type);
   stream.vci->pool().destroy(&receive);
-  const bool last = --stream.receives == 0 && stream.closing;
-  stream.vci->unlock_and_wake();
-  mpi::release(type);
+  return --stream.receives == 0 && stream.closing;
+}
+
+// The same for one who gives the lock back.
+[[gnu::always_inline]] inline void destroy_and_unlock(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
+  vci::Vci& vci = *receive.vci;
+  Comm& comm = *receive.comm;
+  const bool last = destroy_locked(receive);
+  vci.unlock_and_wake();
   if (last) [[unlikely]]
     mpi::close(comm);
 }
