@@ -122,28 +122,33 @@ void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const st
   arrived == expected ? finish(*this) : answer_announcement(*this, rts);
 }
 
-// A message's first packet: eager, eager sync, or rts.
-void on_message(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
-  const match::Key key{packet.header.context, packet.header.source, packet.header.tag};
-  vci.count_received();
-  auto* receive = static_cast<ReceiveRequest*>(vci.matching().arrive(key));
-  if (receive != nullptr) {
-    receive->begin(packet.header.portal, key, packet.prefix, packet.payload, packet.payload_bytes);
-    return;
-  }
+static void keep_unexpected(vci::Vci& vci, const match::Key& key,
+                            const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
   vci.count_unexpected();
   if (vci.matching().keep(key, packet) == nullptr) {
     vci.domain().fatal("no memory to keep an unexpected message; receive messages sooner, or give the job more memory");
   }
 }
 
+// A message's first packet: eager, eager sync, or rts.
+void on_message(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
+  const match::Key key{packet.header.context, packet.header.source, packet.header.tag};
+  vci.count_received();
+  auto* receive = static_cast<ReceiveRequest*>(vci.matching().arrive(key));
+  if (receive == nullptr) return keep_unexpected(vci, key, packet);
+  receive->begin(packet.header.portal, key, packet.prefix, packet.payload, packet.payload_bytes);
+}
+
 // An eager message that the oldest receive does not admit, or that is too long for it.
 [[gnu::noinline]] static void on_odd_eager(vci::Vci& vci, ReceiveRequest* receive, wire::Header header,
                                            const std::byte* payload,
                                            std::size_t payload_bytes) NO_THREAD_SAFETY_ANALYSIS {
-  if (receive == nullptr) return on_message(vci, {header, payload, payload, payload_bytes});
+  const match::Key key{header.context, header.source, header.tag};
   vci.count_received();
-  receive->begin(kEager, {header.context, header.source, header.tag}, payload, payload, payload_bytes);
+  if (receive == nullptr) receive = static_cast<ReceiveRequest*>(vci.matching().arrive(key));
+  if (receive == nullptr) return keep_unexpected(vci, key, {header, payload, payload, payload_bytes});
+  if (payload_bytes > receive->cursor.total()) return receive->begin(kEager, key, payload, payload, payload_bytes);
+  receive->take_whole(key, payload, payload_bytes);
 }
 
 // An eager message that has come in one slot.
