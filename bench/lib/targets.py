@@ -1,16 +1,16 @@
 """What Heddle must reach, and whether it does.
 
-The figures are for a machine whose bare limits are LINE and COPY. What a message costs above all is moved lines or
-copied bytes, so a target may scale with the limit that the same run measured: a time by measured line ÷ LINE or
-COPY ÷ measured copy, a rate by the inverse of that. A target gets stricter on a faster machine without bounds. It gets
-looser on a slower one by at most SLOWEST, and not at all when the run was noisy: then the limit tells of other people's
-work. What moves no line and copies nothing (messages to oneself, a change of the running process, the start of a
+The figures are for a machine whose bare limits are LINE and COPY. What a message of n bytes costs above all is a line that
+moves, and its bytes: LINE + n / COPY. So its target scales with what the same run measured of these, each part with its
+own: measured line ÷ LINE, COPY ÷ measured copy; a rate by the inverse of that. A target gets stricter on a faster machine
+without bounds. It gets looser on a slower one by at most SLOWEST, and not at all when the run was noisy: then the limit
+tells of other people's work. What moves no line and copies nothing (messages to oneself, a change of the running process, the start of a
 program, memory, ratios) does not scale.
 """
 
 import dataclasses
 
-LINE, COPY = 57.0, 35.0  # ns, GB/s
+LINE, COPY = 57.0, 35.0  # ns; GB/s, which is bytes per ns
 SLOWEST = 2.0
 MARGIN = 0.03  # a median this near its target has reached it
 BIGGER_IS_BETTER = {"M/s", "GB/s", "x"}
@@ -19,7 +19,7 @@ BIGGER_IS_BETTER = {"M/s", "GB/s", "x"}
 @dataclasses.dataclass(frozen=True)
 class Target:
     figure: float = None  # none: the best peer is the target
-    scales: str = ""  # with `line` or `copy`
+    bytes: int = None  # of the message that it is about; none: it does not scale
     best_peer: bool = False  # nor may it be slower than the best peer
     cores: int = 0  # holds on a machine of that many cores only
     awaits: str = ""  # what has to be there before it can be reached
@@ -32,14 +32,14 @@ def table():
     made = {}
     for size in (8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20):
         figure = LATENCIES.get(size)
-        made["p2p", "latency", size] = Target(figure, "line" if size <= 1 << 10 else "copy", best_peer=True)
-    made["p2p", "rate", 8] = Target(45, "line")
+        made["p2p", "latency", size] = Target(figure, bytes=size, best_peer=True)
+    made["p2p", "rate", 8] = Target(45, bytes=8)
     made["threads", "self", 1] = Target(20)
     made["threads", "self-speedup", 2] = Target(1.9)
     for threads in (2, 4, 8):
-        made["threads", "pairs-own", threads] = Target(15, "line")
-        made["threads", "pairs-one", threads] = Target(10, "line")
-        made["threads", "pairs-hints", threads] = Target(15, "line")
+        made["threads", "pairs-own", threads] = Target(15, bytes=8)
+        made["threads", "pairs-one", threads] = Target(10, bytes=8)
+        made["threads", "pairs-hints", threads] = Target(15, bytes=8)
     planned = "the planned collectives"
     made["oversubscribed", "ring", 16] = Target(10, cores=2)
     made["oversubscribed", "barrier", 16] = Target(40, cores=2, awaits=planned)
@@ -52,13 +52,12 @@ def table():
 TARGETS = table()
 
 
-def slowness(limits, scales, noisy):
-    """How much slower than the reference the machine is in what `scales` names."""
-    measured = limits.get(scales)
-    if not measured:
-        return 1.0
-    slower = measured / LINE if scales == "line" else COPY / measured
-    return min(slower, 1.0 if noisy else SLOWEST)
+def slowness(limits, size, noisy):
+    """How much slower than the reference the machine moves a message of that size."""
+    most = 1.0 if noisy else SLOWEST
+    line = min(limits["line"] / LINE, most) if limits.get("line") else 1.0
+    copy = min(COPY / limits["copy"], most) if limits.get("copy") else 1.0
+    return (LINE * line + size / COPY * copy) / (LINE + size / COPY)
 
 
 def judge(row, best_peer, limits, cores, noisy):
@@ -69,7 +68,7 @@ def judge(row, best_peer, limits, cores, noisy):
     bigger = row["unit"] in BIGGER_IS_BETTER
     figures = [best_peer] if target.best_peer and best_peer is not None else []
     if target.figure is not None:
-        slower = slowness(limits, target.scales, noisy)
+        slower = 1.0 if target.bytes is None else slowness(limits, target.bytes, noisy)
         figures.append(target.figure / slower if bigger else target.figure * slower)
     if not figures:
         return None

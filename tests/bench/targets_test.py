@@ -54,22 +54,27 @@ class Scaling(unittest.TestCase):
         return judge("p2p", metric, size, unit, 1.0, limits={"line": line, "copy": copy}, noisy=noisy)["figure"]
 
     def test_small_messages_scale_with_the_line(self):
-        self.assertAlmostEqual(self.figure("latency", 8, "us", line=1.5 * targets.LINE, copy=1.0), 0.1275)
-        self.assertAlmostEqual(self.figure("rate", 8, "M/s", line=1.5 * targets.LINE), 30)
+        self.assertAlmostEqual(self.figure("latency", 8, "us", line=1.5 * targets.LINE), 0.1275, places=3)
+        self.assertAlmostEqual(self.figure("rate", 8, "M/s", line=1.5 * targets.LINE), 30, places=0)
 
     def test_large_messages_scale_with_the_copy(self):
-        self.assertAlmostEqual(self.figure("latency", 4096, "us", copy=targets.COPY / 1.5, line=1e9), 0.525)
+        self.assertAlmostEqual(self.figure("latency", 4 << 20, "us", copy=targets.COPY / 1.5), 210, places=1)
+
+    def test_between_them_each_part_scales_with_its_own(self):
+        half = int(targets.LINE * targets.COPY)  # bytes: copied while a line moves
+        for limits in ({"line": 1.5 * targets.LINE}, {"line": targets.LINE, "copy": targets.COPY / 1.5}):
+            self.assertAlmostEqual(targets.slowness(limits, half, noisy=False), 1.25)
 
     def test_a_faster_machine_is_held_to_more(self):
-        self.assertAlmostEqual(self.figure("latency", 8, "us", line=targets.LINE / 4), 0.085 / 4)
-        self.assertAlmostEqual(self.figure("rate", 8, "M/s", line=targets.LINE / 4), 180)
+        self.assertAlmostEqual(self.figure("latency", 8, "us", line=targets.LINE / 4), 0.085 / 4, places=3)
+        self.assertAlmostEqual(self.figure("rate", 8, "M/s", line=targets.LINE / 4, copy=4 * targets.COPY), 180)
 
     def test_a_slow_machine_excuses_so_much_only(self):
-        self.assertAlmostEqual(self.figure("latency", 8, "us", line=100 * targets.LINE), 0.17)
+        self.assertAlmostEqual(self.figure("latency", 8, "us", line=100 * targets.LINE, copy=0.1), 0.17)
 
     def test_a_noisy_one_excuses_nothing(self):
         self.assertAlmostEqual(self.figure("latency", 8, "us", line=100 * targets.LINE, noisy=True), 0.085)
-        self.assertAlmostEqual(self.figure("latency", 8, "us", line=targets.LINE / 2, noisy=True), 0.0425)
+        self.assertAlmostEqual(self.figure("latency", 8, "us", line=targets.LINE / 2, copy=2 * targets.COPY, noisy=True), 0.0425)
 
     def test_what_crosses_no_line_does_not_scale(self):
         limits = {"line": 3 * targets.LINE, "copy": 1.0}
