@@ -5,6 +5,9 @@ RANKS, SIZE, COUNT = "ranks", "size", "count"  # what the size is
 KINDS = {"own": "own communicators", "one": "one communicator", "hints": "one communicator, hints",
          "endpoints": "endpoints", "everywhere": "MPI everywhere", "funneled": "funneled"}
 
+WITHOUT = {"all": "all there", "alignment": "no alignment to cache lines", "pools": "one pool of requests",
+           "progress": "progress on all VCIs", "vcis": "one VCI", "fine": "one VCI, one lock", "locks": "no locks, no atomics"}
+
 # metric → what the size is, and the text
 METRICS = {
     "latency": (SIZE, "one way, {}"),
@@ -29,6 +32,7 @@ METRICS = {
 
 # The same for <metric>-<kind>, or <metric>-<kind>-<threads> where the size is something else
 WITH_KIND = {
+    "without": (COUNT, "2 × {} threads, 8 B"),
     "pairs": (COUNT, "2 × {} threads, 8 B"),
     "sizes": (SIZE, "2 × T threads, {}"),
     "stencil": (COUNT, "halos of {}, 2 × T threads"),
@@ -62,4 +66,4 @@ def label(row):
     text = filled(*WITH_KIND[base], size).replace("T threads", f"{threads} threads")
     if kind == "everywhere":
         text = text.replace("threads", "processes").replace("thread", "process")
-    return f"{text}, {KINDS.get(kind, kind)}"
+    return f"{text}, {(WITHOUT if base == 'without' else KINDS).get(kind, kind)}"

@@ -3,9 +3,13 @@
 
 #include <cstddef>
 
+#include "base/ablation.hpp"
+
 namespace heddle {
 
 inline constexpr std::size_t kCacheLine = 64;
+// The alignment of what different threads write.
+inline constexpr std::size_t kApart = kWithout == Without::kAlignment ? alignof(void*) : kCacheLine;
 
 // Lets another runnable thread have this core.
 void yield_core() noexcept;

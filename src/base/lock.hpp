@@ -14,7 +14,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
+#include "base/ablation.hpp"
 #include "base/annotations.hpp"
 #include "base/atomics.hpp"
 
@@ -77,7 +79,37 @@ class CAPABILITY("mutex") BasicLock {
   bool elided_ = false;
 };
 
-using Lock = BasicLock<>;
+// One for all, for Without::kFineLocks. A thread may hold it several times.
+class CAPABILITY("mutex") TheOneLock {
+ public:
+  void elide() noexcept { elided_ = true; }
+  bool try_lock() noexcept TRY_ACQUIRE(true) {
+    if (elided_) return true;
+    if (depth_ == 0 && !lock_.try_lock()) return false;
+    ++depth_;
+    return true;
+  }
+  void lock() noexcept ACQUIRE() {
+    if (elided_) return;
+    if (depth_ == 0) lock_.lock();
+    ++depth_;
+  }
+  void unlock() noexcept RELEASE() {
+    if (!elided_ && --depth_ == 0) lock_.unlock();
+  }
+  [[nodiscard]] bool unlock_quietly() noexcept RELEASE() {
+    unlock();
+    return false;
+  }
+  void wake() noexcept {}
+
+ private:
+  inline static BasicLock<> lock_;
+  inline static thread_local int depth_ = 0;
+  bool elided_ = false;
+};
+
+using Lock = std::conditional_t<kWithout == Without::kFineLocks, TheOneLock, BasicLock<>>;
 
 class SCOPED_CAPABILITY LockGuard {
  public:

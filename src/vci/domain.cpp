@@ -56,9 +56,20 @@ void Domain::give_vci_back(std::uint32_t index) noexcept {
 
 unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
   unsigned moved = vci.progress();
-  if (round % kForeignEvery == kForeignEvery - 1) moved += progress_elsewhere(vci);
+  if (kWithout != Without::kLocks && round % kForeignEvery == kForeignEvery - 1) moved += progress_elsewhere(vci);
   bool contended = false;
   if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
+  return moved;
+}
+
+unsigned Domain::poll_others(Vci& vci) noexcept {
+  unsigned moved = 0;
+  for (std::uint32_t used = used_.load(std::memory_order_acquire); used != 0; used &= used - 1) {
+    Vci& other = *vcis_[static_cast<std::size_t>(std::countr_zero(used))];
+    if (&other == &vci || !other.lock().try_lock()) continue;
+    moved += other.poll_alone();
+    other.unlock_and_wake();
+  }
   return moved;
 }
 

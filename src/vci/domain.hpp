@@ -70,6 +70,8 @@ class Domain {
 
   // One round of progress for a thread that is interested in `vci`. `round` counts its rounds; returns how much moved.
   unsigned progress(Vci& vci, unsigned round) noexcept;
+  // For Without::kOwnProgress: what has arrived for the other VCIs too. By the holder of this one's lock.
+  unsigned poll_others(Vci& vci) noexcept;
   // For a test that returns at once: a round that also looks at the other VCIs now and then. A program that tests in a
   // loop keeps others from running on a crowded node, so there it yields after some rounds in vain.
   void progress_once(Vci& vci) noexcept;
@@ -112,7 +114,7 @@ class Domain {
   static constexpr unsigned kSpins = 20'000;    // about 1 ms, while every rank has a core
   static constexpr unsigned kCrowdedSpins = 4;  // then others should run
   static constexpr unsigned kTests = 4096;      // in vain, before one yields for whoever shares the core unknown to us
-  static constexpr unsigned kYields = 64;
+  static constexpr unsigned kYields = kWithout == Without::kLocks ? 1u << 30 : 64;  // no sleep looks at others' VCIs
   static constexpr std::int64_t kSleepNs = 100'000'000;  // a wake-up ends it; this bound only limits the harm of a bug
   static constexpr std::int64_t kBusySleepNs = 1'000'000;  // while a send waits for room: not every wire rings for that
 
@@ -125,7 +127,7 @@ class Domain {
   std::atomic<std::uint32_t> taken_{1};  // bit i: VCI i has a user of its own; the fallback always has
   std::atomic<std::uint32_t> used_{1};   // bit i: VCI i was ever given out, so messages may come for it
   // What threads that wait write, apart from what they read.
-  alignas(kCacheLine) std::atomic<std::uint32_t> waiters_{0};
+  alignas(kApart) std::atomic<std::uint32_t> waiters_{0};
   std::atomic<std::uint32_t> next_foreign_{0};
 };
 

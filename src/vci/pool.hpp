@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "base/ablation.hpp"
 #include "base/slab.hpp"
 
 namespace heddle::vci {
@@ -37,11 +38,20 @@ class Pool {
   template <class T>
   void* take() noexcept {
     static_assert(sizeof(T) <= kBlockBytes && alignof(T) <= alignof(Block));
+    if constexpr (kWithout == Without::kOwnPools) return shared().take();
     return slab_.take();
   }
-  void give_back(void* block) noexcept { slab_.give_back(static_cast<Block*>(block)); }
+  void give_back(void* block) noexcept {
+    if constexpr (kWithout == Without::kOwnPools) return shared().give_back(static_cast<Block*>(block));
+    slab_.give_back(static_cast<Block*>(block));
+  }
 
  private:
+  static SharedSlab<Block>& shared() noexcept {
+    static SharedSlab<Block> slab;
+    return slab;
+  }
+
   Slab<Block> slab_;
 };
 

@@ -26,7 +26,7 @@ Vci::Vci(Domain& domain, std::uint32_t index, match::EngineKind engine, bool thr
       matching_(engine),
       table_(on_stray, on_stray_short) {
   // The list of lanes keeps its lock: a tool's thread may read it (counts) while the one thread of MPI adds to it.
-  if (!threaded) lock_.elide();
+  if (!threaded || kWithout == Without::kLocks) lock_.elide();
 }
 
 Status Vci::lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** out) {
@@ -40,7 +40,7 @@ Status Vci::lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** out) 
   wire::TxLane* tx = nullptr;
   HEDDLE_TRY(domain_.connect(peer, remote_vci, &tx));
   *out = &lanes_.emplace_back(*this, *tx, peer, remote_vci);
-  if (bell_ == nullptr) (*out)->lock().elide();
+  if (bell_ == nullptr || kWithout == Without::kLocks) (*out)->lock().elide();
   return Status::ok();
 }
 
@@ -76,7 +76,9 @@ unsigned Vci::push_lanes(bool* contended) noexcept {
   return moved;
 }
 
-unsigned Vci::poll() noexcept {
+unsigned Vci::poll_others() noexcept { return domain_.poll_others(*this); }
+
+unsigned Vci::poll_alone() noexcept {
   auto deliver = [this](const auto&... packet) noexcept { table_.dispatch(*this, packet...); };
   const auto wires = domain_.wires();
   unsigned count = wire::poll(*wires.front(), index_, kPollLimit, deliver);

@@ -25,7 +25,7 @@ namespace heddle::vci {
 
 class Domain;
 
-class alignas(2 * kCacheLine) Vci {
+class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
  public:
   Vci(Domain& domain, std::uint32_t index, match::EngineKind engine, bool threaded) noexcept;
 
@@ -72,7 +72,11 @@ class alignas(2 * kCacheLine) Vci {
     return moved;
   }
   // Handles what has arrived.
-  unsigned poll() noexcept REQUIRES(lock_);
+  unsigned poll() noexcept REQUIRES(lock_) {
+    const unsigned count = poll_alone();
+    return kWithout == Without::kOwnProgress ? count + poll_others() : count;
+  }
+  unsigned poll_alone() noexcept REQUIRES(lock_);
   // Gives the lock back, and then wakes whoever waits if something has completed: once for all that was completed under it.
   void unlock_and_wake() noexcept RELEASE(lock_) {
     const bool wake = completed_;
@@ -105,6 +109,7 @@ class alignas(2 * kCacheLine) Vci {
   void count_busy_lane(bool now) noexcept { busy_lanes_.fetch_add(now ? 1 : -1, std::memory_order_relaxed); }
 
  private:
+  unsigned poll_others() noexcept REQUIRES(lock_);
   unsigned push_lanes(bool* contended) noexcept;
 
   static constexpr unsigned kPollLimit = 32;  // packets of one ring before the next gets its turn
@@ -121,13 +126,13 @@ class alignas(2 * kCacheLine) Vci {
 
   Pool pool_ GUARDED_BY(lock_);
 
-  alignas(kCacheLine) std::atomic<std::int32_t> busy_lanes_{0};
+  alignas(kApart) std::atomic<std::int32_t> busy_lanes_{0};
   TaskList idle_tasks_;
   Lock lanes_lock_;
   std::deque<Lane> lanes_ GUARDED_BY(lanes_lock_);
 
   // On a line of its own: the threads that are kept out write here, and must not slow the one that is in.
-  alignas(kCacheLine) std::atomic<std::uint64_t> contended_polls_{0};
+  alignas(kApart) std::atomic<std::uint64_t> contended_polls_{0};
   std::atomic<std::uint64_t> foreign_polls_{0};
 };
 
