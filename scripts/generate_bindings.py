@@ -114,7 +114,9 @@ class Body:
             self.line(f"mpi::Info* {p.name}_ = nullptr;")
             how = "find" if self.f.stem.startswith("MPI_Info_") else "find_or_null"
             self.check(f'{how}("{p.name}", {p.name}, {p.name}_)', gates)
-            return self.args.append(f"{p.name}_")
+            if not self.collective:  # there are no hints for those
+                self.args.append(f"{p.name}_")
+            return
         start = "ignored_type()" if gates else "nullptr"
         self.line(f"mpi::{cls}* {p.name}_ = {start};")
         how = "find_committed" if p.kind == "DATATYPE" and self.moves_data() else "find"
@@ -143,6 +145,9 @@ class Body:
     def request(self, p):
         if p.direction == "out" and not p.is_array:
             self.not_null(p)
+            if self.collective:
+                form = "persistent" if self.f.stem.endswith("_init") else "nonblocking"
+                return self.args.append(f"coll::{form}({p.name})")
         elif p.name != self.blame:
             raise SystemExit(f"{self.f.stem}: no rule for {p.name}")
         self.args.append(p.name)
@@ -352,7 +357,8 @@ class Body:
         args = list(self.args)
         if f.stem in TELLS_TWIN or any(p.kind == "POLYFUNCTION" for p in f.params):
             args.append("true" if f.wide else "false")
-        api = f"api::{SAME_AS.get(f.stem, f.api)}({', '.join(args)})"
+        name = self.collective.lower() if self.collective else SAME_AS.get(f.stem, f.api)
+        api = f"api::{name}({', '.join(args)})"
         if self.after:
             self.line(f"HEDDLE_TRY({api});")
             self.lines += self.after

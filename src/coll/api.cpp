@@ -1,4 +1,4 @@
-// Each collective once: its builder with the caller's arguments, run to the end or started.
+// Each collective once: its builder with the caller's arguments, carried out in the form that was asked for.
 #include "coll/api.hpp"
 
 #include "coll/build.hpp"
@@ -129,162 +129,75 @@ auto exscan_steps(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Data
 
 }  // namespace
 
-Status barrier(mpi::Comm& comm) { return coll::run_blocking(comm, barrier_steps()); }
-Status ibarrier(mpi::Comm& comm, MPI_Request* request) { return coll::start(comm, request, barrier_steps()); }
-
-Status bcast(void* buffer, MPI_Count count, mpi::Datatype& datatype, int root, mpi::Comm& comm) {
-  return coll::run_blocking(comm, bcast_steps(buffer, count, datatype, root));
+Status barrier(mpi::Comm& comm, coll::Form form) { return coll::carry_out(comm, form, barrier_steps()); }
+Status bcast(void* buffer, MPI_Count count, mpi::Datatype& datatype, int root, mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form, bcast_steps(buffer, count, datatype, root));
 }
-Status ibcast(void* buffer, MPI_Count count, mpi::Datatype& datatype, int root, mpi::Comm& comm, MPI_Request* request) {
-  return coll::start(comm, request, bcast_steps(buffer, count, datatype, root));
-}
-
 Status gather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
-              mpi::Datatype& recvtype, int root, mpi::Comm& comm) {
-  return coll::run_blocking(comm, gather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
+              mpi::Datatype& recvtype, int root, mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form, gather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
 }
-Status igather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
-               mpi::Datatype& recvtype, int root, mpi::Comm& comm, MPI_Request* request) {
-  return coll::start(comm, request, gather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
-}
-
 Status gatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, IntArray recvcounts,
-               IntArray displs, mpi::Datatype& recvtype, int root, mpi::Comm& comm) {
-  return coll::run_blocking(comm,
-                            gatherv_steps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root));
+               IntArray displs, mpi::Datatype& recvtype, int root, mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form,
+                         gatherv_steps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root));
 }
-Status igatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, IntArray recvcounts,
-                IntArray displs, mpi::Datatype& recvtype, int root, mpi::Comm& comm, MPI_Request* request) {
-  return coll::start(comm, request,
-                     gatherv_steps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root));
-}
-
 Status scatter(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
-               mpi::Datatype& recvtype, int root, mpi::Comm& comm) {
-  return coll::run_blocking(comm, scatter_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
+               mpi::Datatype& recvtype, int root, mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form, scatter_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
 }
-Status iscatter(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
-                mpi::Datatype& recvtype, int root, mpi::Comm& comm, MPI_Request* request) {
-  return coll::start(comm, request, scatter_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
-}
-
 Status scatterv(const void* sendbuf, IntArray sendcounts, IntArray displs, mpi::Datatype& sendtype, void* recvbuf,
-                MPI_Count recvcount, mpi::Datatype& recvtype, int root, mpi::Comm& comm) {
-  return coll::run_blocking(comm,
-                            scatterv_steps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root));
+                MPI_Count recvcount, mpi::Datatype& recvtype, int root, mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form,
+                         scatterv_steps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root));
 }
-Status iscatterv(const void* sendbuf, IntArray sendcounts, IntArray displs, mpi::Datatype& sendtype, void* recvbuf,
-                 MPI_Count recvcount, mpi::Datatype& recvtype, int root, mpi::Comm& comm, MPI_Request* request) {
-  return coll::start(comm, request,
-                     scatterv_steps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root));
-}
-
 Status allgather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
-                 mpi::Datatype& recvtype, mpi::Comm& comm) {
-  return coll::run_blocking(comm, allgather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
+                 mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form, allgather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
 }
-Status iallgather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
-                  mpi::Datatype& recvtype, mpi::Comm& comm, MPI_Request* request) {
-  return coll::start(comm, request, allgather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
-}
-
 Status allgatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, IntArray recvcounts,
-                  IntArray displs, mpi::Datatype& recvtype, mpi::Comm& comm) {
-  return coll::run_blocking(comm,
-                            allgatherv_steps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype));
+                  IntArray displs, mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form,
+                         allgatherv_steps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype));
 }
-Status iallgatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
-                   IntArray recvcounts, IntArray displs, mpi::Datatype& recvtype, mpi::Comm& comm,
-                   MPI_Request* request) {
-  return coll::start(comm, request,
-                     allgatherv_steps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype));
-}
-
 Status alltoall(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
-                mpi::Datatype& recvtype, mpi::Comm& comm) {
-  return coll::run_blocking(comm, alltoall_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
+                mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form, alltoall_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
 }
-Status ialltoall(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
-                 mpi::Datatype& recvtype, mpi::Comm& comm, MPI_Request* request) {
-  return coll::start(comm, request, alltoall_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
-}
-
 Status alltoallv(const void* sendbuf, IntArray sendcounts, IntArray sdispls, mpi::Datatype& sendtype, void* recvbuf,
-                 IntArray recvcounts, IntArray rdispls, mpi::Datatype& recvtype, mpi::Comm& comm) {
-  return coll::run_blocking(
-      comm, alltoallv_steps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype));
+                 IntArray recvcounts, IntArray rdispls, mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(
+      comm, form, alltoallv_steps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype));
 }
-Status ialltoallv(const void* sendbuf, IntArray sendcounts, IntArray sdispls, mpi::Datatype& sendtype, void* recvbuf,
-                  IntArray recvcounts, IntArray rdispls, mpi::Datatype& recvtype, mpi::Comm& comm,
-                  MPI_Request* request) {
-  return coll::start(comm, request,
-                     alltoallv_steps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype));
-}
-
 Status alltoallw(const void* sendbuf, IntArray sendcounts, IntArray sdispls, const MPI_Datatype* sendtypes,
-                 void* recvbuf, IntArray recvcounts, IntArray rdispls, const MPI_Datatype* recvtypes, mpi::Comm& comm) {
-  return coll::run_blocking(
-      comm, alltoallw_steps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes));
+                 void* recvbuf, IntArray recvcounts, IntArray rdispls, const MPI_Datatype* recvtypes, mpi::Comm& comm,
+                 coll::Form form) {
+  return coll::carry_out(
+      comm, form, alltoallw_steps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes));
 }
-Status ialltoallw(const void* sendbuf, IntArray sendcounts, IntArray sdispls, const MPI_Datatype* sendtypes,
-                  void* recvbuf, IntArray recvcounts, IntArray rdispls, const MPI_Datatype* recvtypes, mpi::Comm& comm,
-                  MPI_Request* request) {
-  return coll::start(comm, request,
-                     alltoallw_steps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes));
-}
-
 Status reduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, int root,
-              mpi::Comm& comm) {
-  return coll::run_blocking(comm, reduce_steps(sendbuf, recvbuf, count, datatype, op, root));
+              mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form, reduce_steps(sendbuf, recvbuf, count, datatype, op, root));
 }
-Status ireduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, int root,
-               mpi::Comm& comm, MPI_Request* request) {
-  return coll::start(comm, request, reduce_steps(sendbuf, recvbuf, count, datatype, op, root));
-}
-
 Status allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
-                 mpi::Comm& comm) {
-  return coll::run_blocking(comm, allreduce_steps(sendbuf, recvbuf, count, datatype, op));
+                 mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form, allreduce_steps(sendbuf, recvbuf, count, datatype, op));
 }
-Status iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
-                  mpi::Comm& comm, MPI_Request* request) {
-  return coll::start(comm, request, allreduce_steps(sendbuf, recvbuf, count, datatype, op));
-}
-
 Status reduce_scatter(const void* sendbuf, void* recvbuf, IntArray recvcounts, mpi::Datatype& datatype, mpi::Op& op,
-                      mpi::Comm& comm) {
-  return coll::run_blocking(comm, reduce_scatter_steps(sendbuf, recvbuf, recvcounts, datatype, op));
+                      mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form, reduce_scatter_steps(sendbuf, recvbuf, recvcounts, datatype, op));
 }
-Status ireduce_scatter(const void* sendbuf, void* recvbuf, IntArray recvcounts, mpi::Datatype& datatype, mpi::Op& op,
-                       mpi::Comm& comm, MPI_Request* request) {
-  return coll::start(comm, request, reduce_scatter_steps(sendbuf, recvbuf, recvcounts, datatype, op));
-}
-
 Status reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, mpi::Datatype& datatype,
-                            mpi::Op& op, mpi::Comm& comm) {
-  return coll::run_blocking(comm, reduce_scatter_block_steps(sendbuf, recvbuf, recvcount, datatype, op));
+                            mpi::Op& op, mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form, reduce_scatter_block_steps(sendbuf, recvbuf, recvcount, datatype, op));
 }
-Status ireduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, mpi::Datatype& datatype,
-                             mpi::Op& op, mpi::Comm& comm, MPI_Request* request) {
-  return coll::start(comm, request, reduce_scatter_block_steps(sendbuf, recvbuf, recvcount, datatype, op));
+Status scan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, mpi::Comm& comm,
+            coll::Form form) {
+  return coll::carry_out(comm, form, scan_steps(sendbuf, recvbuf, count, datatype, op));
 }
-
-Status scan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
-            mpi::Comm& comm) {
-  return coll::run_blocking(comm, scan_steps(sendbuf, recvbuf, count, datatype, op));
-}
-Status iscan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, mpi::Comm& comm,
-             MPI_Request* request) {
-  return coll::start(comm, request, scan_steps(sendbuf, recvbuf, count, datatype, op));
-}
-
 Status exscan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
-              mpi::Comm& comm) {
-  return coll::run_blocking(comm, exscan_steps(sendbuf, recvbuf, count, datatype, op));
-}
-Status iexscan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
-               mpi::Comm& comm, MPI_Request* request) {
-  return coll::start(comm, request, exscan_steps(sendbuf, recvbuf, count, datatype, op));
+              mpi::Comm& comm, coll::Form form) {
+  return coll::carry_out(comm, form, exscan_steps(sendbuf, recvbuf, count, datatype, op));
 }
 
 }  // namespace heddle::api

@@ -34,7 +34,9 @@ void destroy(mpi::Request& request) {
   operations.give_back(&operation);
 }
 
-const mpi::RequestType kOperationType{nullptr, nullptr, destroy};
+Status start(mpi::Request& request);
+
+const mpi::RequestType kOperationType{start, nullptr, destroy};
 
 // True when the collective is over; the operation belongs to its owner again then.
 bool go_on(Operation& operation) {
@@ -42,6 +44,21 @@ bool go_on(Operation& operation) {
   operation.error = operation.messages.error();
   p2p::finish(operation);
   return true;
+}
+
+void begin(Operation& operation) {
+  if (!go_on(operation)) p2p::add_task(*operation.comm, operation);
+}
+
+Status start(mpi::Request& request) {
+  auto& operation = static_cast<Operation&>(request);
+  operation.complete.store(0, std::memory_order_relaxed);
+  operation.active = true;
+  operation.error = MPI_SUCCESS;
+  operation.at = {};
+  operation.messages.restart();
+  begin(operation);
+  return Status::ok();
 }
 
 }  // namespace
@@ -68,7 +85,7 @@ Status out_of_memory(const mpi::Comm& comm) {
 
 Operation* new_operation(mpi::Comm& comm) { return operations.take(comm); }
 
-Status launch(Operation& operation, MPI_Request* request) {
+Status launch(Operation& operation, Form form) {
   mpi::Comm& comm = *operation.comm;
   if (operation.schedule.out_of_memory()) {
     mpi::release(comm);
@@ -76,8 +93,14 @@ Status launch(Operation& operation, MPI_Request* request) {
     return out_of_memory(comm);
   }
   retain_arguments(operation.schedule);
-  *request = mpi::to_handle(static_cast<mpi::Request*>(&operation));
-  if (!go_on(operation)) p2p::add_task(comm, operation);
+  *form.request = mpi::to_handle(static_cast<mpi::Request*>(&operation));
+  if (form.kind == Form::kNonblocking) {
+    begin(operation);
+  } else {
+    operation.persistent = true;
+    operation.active = false;
+    operation.complete.store(1, std::memory_order_relaxed);
+  }
   return Status::ok();
 }
 

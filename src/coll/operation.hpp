@@ -2,12 +2,14 @@
 //
 // Method:  all members start the collectives of a communicator in one order, so a count of them is the tag of the
 //          messages. A blocking collective runs on the caller's stack and waits in each JOIN. A nonblocking one goes as
-//          far as it can at once; the rest is a task that any thread's progress carries on.
+//          far as it can at once; the rest is a task that any thread's progress carries on. So does each run of a persistent
+//          one.
 // Threads: any. A task's step runs in one thread at a time and holds no lock, so user operations never run under one.
 // Cost:    blocking: no allocation for short data on few ranks. Nonblocking: one object from a slab.
 #pragma once
 
 #include "base/status.hpp"
+#include "coll/api.hpp"
 #include "coll/run.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/request.hpp"
@@ -57,6 +59,7 @@ class Messages {
   }
 
   int error() const noexcept { return error_; }
+  void restart() noexcept { error_ = MPI_SUCCESS; }
 
  private:
   mpi::Request* started(Status s, mpi::Request* request) noexcept {
@@ -71,7 +74,8 @@ class Messages {
   int error_ = MPI_SUCCESS;
 };
 
-// A nonblocking collective.
+// A nonblocking collective, or a persistent one: that keeps its schedule and its tag for all runs, as ranks may start
+// several of them in different orders (MPI 5.0, 6.13). Messages between two ranks arrive in the order of the runs.
 struct Operation : mpi::Request, p2p::Task {
   explicit Operation(mpi::Comm& c) noexcept;
 
@@ -83,14 +87,22 @@ struct Operation : mpi::Request, p2p::Task {
 Status check(const mpi::Comm& comm);
 // Null when memory ran out.
 Operation* new_operation(mpi::Comm& comm);
-// The schedule is written: begins to run it, or gives the operation back when its memory ran out.
-Status launch(Operation& operation, MPI_Request* request);
+// The schedule is written: begins to run it, or leaves that to MPI_Start. Gives the operation back when its memory ran
+// out.
+Status launch(Operation& operation, Form form);
 [[gnu::cold]] Status out_of_memory(const mpi::Comm& comm);
 
-// Runs a collective to its end. `build` writes the schedule.
+// `build` writes the schedule.
 template <class Build>
-Status run_blocking(mpi::Comm& comm, Build&& build) {
+Status carry_out(mpi::Comm& comm, Form form, Build&& build) {
   HEDDLE_TRY(check(comm));
+  if (form.kind != Form::kBlocking) {
+    Operation* operation = new_operation(comm);
+    if (operation == nullptr) return out_of_memory(comm);
+    build(operation->schedule);
+    operation->schedule.join();
+    return launch(*operation, form);
+  }
   Schedule schedule(comm.rank, comm.size);
   build(schedule);
   schedule.join();
@@ -99,16 +111,6 @@ Status run_blocking(mpi::Comm& comm, Build&& build) {
   Progress at;
   run(schedule, at, messages);
   return Status::of_class(messages.error());
-}
-
-template <class Build>
-Status start(mpi::Comm& comm, MPI_Request* request, Build&& build) {
-  HEDDLE_TRY(check(comm));
-  Operation* operation = new_operation(comm);
-  if (operation == nullptr) return out_of_memory(comm);
-  build(operation->schedule);
-  operation->schedule.join();
-  return launch(*operation, request);
 }
 
 }  // namespace heddle::coll

@@ -121,10 +121,12 @@ void many_outstanding(Process& process) {
     scans[i].resize(ints);
     gathered[i].resize(ints * size);
     MPI_Request r[4];
-    ASSERT_TRUE(api::iallreduce(sent[i].data(), sums[i].data(), ints, int_type(), sum(), world, &r[0]));
-    ASSERT_TRUE(api::ibarrier(world, &r[1]));
-    ASSERT_TRUE(api::iallgather(sent[i].data(), ints, int_type(), gathered[i].data(), ints, int_type(), world, &r[2]));
-    ASSERT_TRUE(api::iscan(sent[i].data(), scans[i].data(), ints, int_type(), sum(), world, &r[3]));
+    ASSERT_TRUE(
+        api::allreduce(sent[i].data(), sums[i].data(), ints, int_type(), sum(), world, coll::nonblocking(&r[0])));
+    ASSERT_TRUE(api::barrier(world, coll::nonblocking(&r[1])));
+    ASSERT_TRUE(api::allgather(sent[i].data(), ints, int_type(), gathered[i].data(), ints, int_type(), world,
+                               coll::nonblocking(&r[2])));
+    ASSERT_TRUE(api::scan(sent[i].data(), scans[i].data(), ints, int_type(), sum(), world, coll::nonblocking(&r[3])));
     requests.insert(requests.end(), r, r + 4);
   }
   for (std::size_t i = requests.size(); i-- > 0;) EXPECT_EQ(complete(requests[i]), MPI_SUCCESS);
@@ -161,8 +163,9 @@ TEST(Nonblocking, TypeAndOperationMayBeFreedAtOnce) {
     const auto references = [&] { return type.references.load(); };
     std::vector<int> send(2000, world.rank + 5), recv(2000), data(2000, world.rank);
     MPI_Request reduction, copy;
-    ASSERT_TRUE(api::iallreduce(send.data(), recv.data(), 1000, type, *mpi::from_handle(first), world, &reduction));
-    ASSERT_TRUE(api::ibcast(data.data(), 1000, type, 2, world, &copy));
+    ASSERT_TRUE(api::allreduce(send.data(), recv.data(), 1000, type, *mpi::from_handle(first), world,
+                               coll::nonblocking(&reduction)));
+    ASSERT_TRUE(api::bcast(data.data(), 1000, type, 2, world, coll::nonblocking(&copy)));
     type.retain();  // so that the test may look at it below
     ASSERT_TRUE(api::type_free(&pair));
     ASSERT_TRUE(api::op_free(&first));
@@ -180,7 +183,7 @@ TEST(Nonblocking, GoesOnWhileAnotherOperationIsWaitedFor) {
     Comm& world = *process.world();
     std::vector<int> data(100000, world.rank == 0 ? 9 : 0);
     MPI_Request bcast;
-    ASSERT_TRUE(api::ibcast(data.data(), 100000, int_type(), 0, world, &bcast));
+    ASSERT_TRUE(api::bcast(data.data(), 100000, int_type(), 0, world, coll::nonblocking(&bcast)));
     ASSERT_TRUE(api::barrier(world));
     // The broadcast is complete at the leaves only if rank 0 sends while it waits here for an answer to it.
     if (world.rank == 0) {
@@ -237,7 +240,7 @@ TEST(Errors, TruncationReachesTheCaller) {
     const int expected = world.rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
     EXPECT_EQ(api::bcast(data.data(), count, int_type(), 0, world).error_class(), expected);
     MPI_Request request;
-    ASSERT_TRUE(api::ibcast(data.data(), count, int_type(), 0, world, &request));
+    ASSERT_TRUE(api::bcast(data.data(), count, int_type(), 0, world, coll::nonblocking(&request)));
     EXPECT_EQ(complete(request), expected);
     ASSERT_TRUE(api::barrier(world));
   });
@@ -251,7 +254,8 @@ TEST(Errors, NoMemory) {
     const Status s = api::exscan(&data, &data, huge, int_type(), sum(), self);
     EXPECT_EQ(s.error_class(), MPI_ERR_NO_MEM);
     MPI_Request request = MPI_REQUEST_NULL;
-    EXPECT_EQ(api::iexscan(&data, &data, huge, int_type(), sum(), self, &request).error_class(), MPI_ERR_NO_MEM);
+    EXPECT_EQ(api::exscan(&data, &data, huge, int_type(), sum(), self, coll::nonblocking(&request)).error_class(),
+              MPI_ERR_NO_MEM);
     EXPECT_EQ(request, MPI_REQUEST_NULL);
     EXPECT_EQ(self.references.load(), 1u);
   });
@@ -264,7 +268,7 @@ TEST(Errors, Intercommunicator) {
     EXPECT_EQ(api::barrier(self).error_class(), MPI_ERR_COMM);
     EXPECT_NE(std::string(last_error_detail()).find("MPI_Intercomm_merge"), std::string::npos);
     MPI_Request request;
-    EXPECT_EQ(api::ibarrier(self, &request).error_class(), MPI_ERR_COMM);
+    EXPECT_EQ(api::barrier(self, coll::nonblocking(&request)).error_class(), MPI_ERR_COMM);
     self.remote_group = nullptr;
     EXPECT_TRUE(api::barrier(self));
   });
@@ -279,7 +283,7 @@ TEST(Threads, CollectivesOnTwoCommunicatorsAtOnce) {
       for (int i = 0; i < 200; ++i) {
         int one = 1, total = 0;
         MPI_Request request;
-        ASSERT_TRUE(api::iallreduce(&one, &total, 1, int_type(), sum(), self, &request));
+        ASSERT_TRUE(api::allreduce(&one, &total, 1, int_type(), sum(), self, coll::nonblocking(&request)));
         EXPECT_EQ(complete(request), MPI_SUCCESS);
         EXPECT_EQ(total, 1);
       }
@@ -287,7 +291,7 @@ TEST(Threads, CollectivesOnTwoCommunicatorsAtOnce) {
     for (int i = 0; i < 200; ++i) {
       int mine = world.rank + i, total = 0;
       MPI_Request request;
-      ASSERT_TRUE(api::iallreduce(&mine, &total, 1, int_type(), sum(), world, &request));
+      ASSERT_TRUE(api::allreduce(&mine, &total, 1, int_type(), sum(), world, coll::nonblocking(&request)));
       EXPECT_EQ(complete(request), MPI_SUCCESS);
       EXPECT_EQ(total, 2 * i + 1);
     }

@@ -5,7 +5,7 @@
 static void nobody_early(void) {
   for (int round = 0; round < 50; round++) {
     if (rank != 0) MPI_Send(&round, 1, MPI_INT, 0, 5, comm);
-    if (nonblocking) {
+    if (form != kBlocking) {
       MPI_Request request;
       int flag = 0;
       MPI_Ibarrier(comm, &request);

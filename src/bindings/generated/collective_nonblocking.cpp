@@ -21,7 +21,7 @@ HEDDLE_PUBLIC int PMPI_Iallgather(const void* sendbuf, int sendcount, MPI_Dataty
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
-    return api::iallgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, request);
+    return api::allgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iallgather) int MPI_Iallgather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm, MPI_Request*);
@@ -38,7 +38,7 @@ HEDDLE_PUBLIC int PMPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MP
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
-    return api::iallgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, request);
+    return api::allgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iallgather_c) int MPI_Iallgather_c(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request*);
@@ -56,7 +56,7 @@ HEDDLE_PUBLIC int PMPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datat
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
-    return api::iallgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, request);
+    return api::allgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iallgatherv) int MPI_Iallgatherv(const void*, int, MPI_Datatype, void*, const int [], const int [], MPI_Datatype, MPI_Comm, MPI_Request*);
@@ -74,7 +74,7 @@ HEDDLE_PUBLIC int PMPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, M
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
-    return api::iallgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, request);
+    return api::allgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iallgatherv_c) int MPI_Iallgatherv_c(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, MPI_Comm, MPI_Request*);
@@ -91,7 +91,7 @@ HEDDLE_PUBLIC int PMPI_Iallreduce(const void* sendbuf, void* recvbuf, int count,
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::iallreduce(sendbuf, recvbuf, count, *datatype_, *op_, comm_, request);
+    return api::allreduce(sendbuf, recvbuf, count, *datatype_, *op_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iallreduce) int MPI_Iallreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
@@ -108,7 +108,7 @@ HEDDLE_PUBLIC int PMPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Coun
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::iallreduce(sendbuf, recvbuf, count, *datatype_, *op_, comm_, request);
+    return api::allreduce(sendbuf, recvbuf, count, *datatype_, *op_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iallreduce_c) int MPI_Iallreduce_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
@@ -125,7 +125,7 @@ HEDDLE_PUBLIC int PMPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatyp
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
-    return api::ialltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, request);
+    return api::alltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ialltoall) int MPI_Ialltoall(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm, MPI_Request*);
@@ -142,7 +142,7 @@ HEDDLE_PUBLIC int PMPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
-    return api::ialltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, request);
+    return api::alltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ialltoall_c) int MPI_Ialltoall_c(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request*);
@@ -161,7 +161,7 @@ HEDDLE_PUBLIC int PMPI_Ialltoallv(const void* sendbuf, const int sendcounts[], c
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
-    return api::ialltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, request);
+    return api::alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ialltoallv) int MPI_Ialltoallv(const void*, const int [], const int [], MPI_Datatype, void*, const int [], const int [], MPI_Datatype, MPI_Comm, MPI_Request*);
@@ -180,7 +180,7 @@ HEDDLE_PUBLIC int PMPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcou
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
-    return api::ialltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, request);
+    return api::alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ialltoallv_c) int MPI_Ialltoallv_c(const void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, MPI_Comm, MPI_Request*);
@@ -196,7 +196,7 @@ HEDDLE_PUBLIC int PMPI_Ialltoallw(const void* sendbuf, const int sendcounts[], c
     HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
-    return api::ialltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, request);
+    return api::alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ialltoallw) int MPI_Ialltoallw(const void*, const int [], const int [], const MPI_Datatype [], void*, const int [], const int [], const MPI_Datatype [], MPI_Comm, MPI_Request*);
@@ -212,7 +212,7 @@ HEDDLE_PUBLIC int PMPI_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcou
     HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
-    return api::ialltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, request);
+    return api::alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ialltoallw_c) int MPI_Ialltoallw_c(const void*, const MPI_Count [], const MPI_Aint [], const MPI_Datatype [], void*, const MPI_Count [], const MPI_Aint [], const MPI_Datatype [], MPI_Comm, MPI_Request*);
@@ -220,7 +220,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ialltoallw_c) int MPI_Ialltoallw_c(const void*, 
 HEDDLE_PUBLIC int PMPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ibarrier", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(not_null("request", request));
-    return api::ibarrier(comm_, request);
+    return api::barrier(comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ibarrier) int MPI_Ibarrier(MPI_Comm, MPI_Request*);
@@ -233,7 +233,7 @@ HEDDLE_PUBLIC int PMPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, in
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
-    return api::ibcast(buffer, count, *datatype_, root, comm_, request);
+    return api::bcast(buffer, count, *datatype_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ibcast) int MPI_Ibcast(void*, int, MPI_Datatype, int, MPI_Comm, MPI_Request*);
@@ -246,7 +246,7 @@ HEDDLE_PUBLIC int PMPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype data
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
-    return api::ibcast(buffer, count, *datatype_, root, comm_, request);
+    return api::bcast(buffer, count, *datatype_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ibcast_c) int MPI_Ibcast_c(void*, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request*);
@@ -263,7 +263,7 @@ HEDDLE_PUBLIC int PMPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MP
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::iexscan(sendbuf, recvbuf, count, *datatype_, *op_, comm_, request);
+    return api::exscan(sendbuf, recvbuf, count, *datatype_, *op_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iexscan) int MPI_Iexscan(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
@@ -280,7 +280,7 @@ HEDDLE_PUBLIC int PMPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count c
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::iexscan(sendbuf, recvbuf, count, *datatype_, *op_, comm_, request);
+    return api::exscan(sendbuf, recvbuf, count, *datatype_, *op_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iexscan_c) int MPI_Iexscan_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
@@ -299,7 +299,7 @@ HEDDLE_PUBLIC int PMPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype 
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
-    return api::igather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, request);
+    return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Igather) int MPI_Igather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm, MPI_Request*);
@@ -318,7 +318,7 @@ HEDDLE_PUBLIC int PMPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_D
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
-    return api::igather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, request);
+    return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Igather_c) int MPI_Igather_c(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request*);
@@ -338,7 +338,7 @@ HEDDLE_PUBLIC int PMPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
-    return api::igatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, request);
+    return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Igatherv) int MPI_Igatherv(const void*, int, MPI_Datatype, void*, const int [], const int [], MPI_Datatype, int, MPI_Comm, MPI_Request*);
@@ -358,7 +358,7 @@ HEDDLE_PUBLIC int PMPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_
     HEDDLE_TRY(not_null("request", request));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
-    return api::igatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, request);
+    return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Igatherv_c) int MPI_Igatherv_c(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, int, MPI_Comm, MPI_Request*);
@@ -377,7 +377,7 @@ HEDDLE_PUBLIC int PMPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MP
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     if (at_root) HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::ireduce(sendbuf, recvbuf, count, *datatype_, *op_, root, comm_, request);
+    return api::reduce(sendbuf, recvbuf, count, *datatype_, *op_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce) int MPI_Ireduce(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request*);
@@ -396,7 +396,7 @@ HEDDLE_PUBLIC int PMPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count c
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     if (at_root) HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::ireduce(sendbuf, recvbuf, count, *datatype_, *op_, root, comm_, request);
+    return api::reduce(sendbuf, recvbuf, count, *datatype_, *op_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_c) int MPI_Ireduce_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request*);
@@ -412,7 +412,7 @@ HEDDLE_PUBLIC int PMPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
-    return api::ireduce_scatter(sendbuf, recvbuf, mpi::IntArray(recvcounts), *datatype_, *op_, comm_, request);
+    return api::reduce_scatter(sendbuf, recvbuf, mpi::IntArray(recvcounts), *datatype_, *op_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_scatter) int MPI_Ireduce_scatter(const void*, void*, const int [], MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
@@ -428,7 +428,7 @@ HEDDLE_PUBLIC int PMPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, con
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
-    return api::ireduce_scatter(sendbuf, recvbuf, mpi::IntArray(recvcounts), *datatype_, *op_, comm_, request);
+    return api::reduce_scatter(sendbuf, recvbuf, mpi::IntArray(recvcounts), *datatype_, *op_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_scatter_c) int MPI_Ireduce_scatter_c(const void*, void*, const MPI_Count [], MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
@@ -445,7 +445,7 @@ HEDDLE_PUBLIC int PMPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf,
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     HEDDLE_TRY(not_aliased(sendbuf, recvbuf, recvcount, *datatype_));
-    return api::ireduce_scatter_block(sendbuf, recvbuf, recvcount, *datatype_, *op_, comm_, request);
+    return api::reduce_scatter_block(sendbuf, recvbuf, recvcount, *datatype_, *op_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_scatter_block) int MPI_Ireduce_scatter_block(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
@@ -462,7 +462,7 @@ HEDDLE_PUBLIC int PMPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbu
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     HEDDLE_TRY(not_aliased(sendbuf, recvbuf, recvcount, *datatype_));
-    return api::ireduce_scatter_block(sendbuf, recvbuf, recvcount, *datatype_, *op_, comm_, request);
+    return api::reduce_scatter_block(sendbuf, recvbuf, recvcount, *datatype_, *op_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_scatter_block_c) int MPI_Ireduce_scatter_block_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
@@ -479,7 +479,7 @@ HEDDLE_PUBLIC int PMPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::iscan(sendbuf, recvbuf, count, *datatype_, *op_, comm_, request);
+    return api::scan(sendbuf, recvbuf, count, *datatype_, *op_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iscan) int MPI_Iscan(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
@@ -496,7 +496,7 @@ HEDDLE_PUBLIC int PMPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count cou
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::iscan(sendbuf, recvbuf, count, *datatype_, *op_, comm_, request);
+    return api::scan(sendbuf, recvbuf, count, *datatype_, *op_, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iscan_c) int MPI_Iscan_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
@@ -515,7 +515,7 @@ HEDDLE_PUBLIC int PMPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype
     HEDDLE_TRY(not_null("request", request));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
-    return api::iscatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, request);
+    return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iscatter) int MPI_Iscatter(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm, MPI_Request*);
@@ -534,7 +534,7 @@ HEDDLE_PUBLIC int PMPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_
     HEDDLE_TRY(not_null("request", request));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
-    return api::iscatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, request);
+    return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iscatter_c) int MPI_Iscatter_c(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request*);
@@ -554,7 +554,7 @@ HEDDLE_PUBLIC int PMPI_Iscatterv(const void* sendbuf, const int sendcounts[], co
     HEDDLE_TRY(not_null("request", request));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
-    return api::iscatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, request);
+    return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iscatterv) int MPI_Iscatterv(const void*, const int [], const int [], MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm, MPI_Request*);
@@ -574,7 +574,7 @@ HEDDLE_PUBLIC int PMPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcoun
     HEDDLE_TRY(not_null("request", request));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
-    return api::iscatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, request);
+    return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iscatterv_c) int MPI_Iscatterv_c(const void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, void*, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request*);

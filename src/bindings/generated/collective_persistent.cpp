@@ -9,168 +9,639 @@ using namespace heddle::bindings;
 
 extern "C" {
 
-HEDDLE_PUBLIC int PMPI_Allgather_init(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Allgather_init", comm);
+HEDDLE_PUBLIC int PMPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Allgather_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    const bool sends = sendbuf != MPI_IN_PLACE;
+    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
+    mpi::Datatype* recvtype_ = nullptr;
+    HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    return api::allgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgather_init) int MPI_Allgather_init(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Allgather_init_c(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Allgather_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Allgather_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    const bool sends = sendbuf != MPI_IN_PLACE;
+    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
+    mpi::Datatype* recvtype_ = nullptr;
+    HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    return api::allgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgather_init_c) int MPI_Allgather_init_c(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Allgatherv_init(const void*, int, MPI_Datatype, void*, const int [], const int [], MPI_Datatype, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Allgatherv_init", comm);
+HEDDLE_PUBLIC int PMPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Allgatherv_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    const bool sends = sendbuf != MPI_IN_PLACE;
+    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
+    mpi::Datatype* recvtype_ = nullptr;
+    HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
+    return api::allgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgatherv_init) int MPI_Allgatherv_init(const void*, int, MPI_Datatype, void*, const int [], const int [], MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Allgatherv_init_c(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Allgatherv_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Allgatherv_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    const bool sends = sendbuf != MPI_IN_PLACE;
+    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
+    mpi::Datatype* recvtype_ = nullptr;
+    HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
+    return api::allgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgatherv_init_c) int MPI_Allgatherv_init_c(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Allreduce_init(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Allreduce_init", comm);
+HEDDLE_PUBLIC int PMPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Allreduce_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Op* op_ = nullptr;
+    HEDDLE_TRY(find("op", op, op_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
+    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
+    return api::allreduce(sendbuf, recvbuf, count, *datatype_, *op_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allreduce_init) int MPI_Allreduce_init(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Allreduce_init_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Allreduce_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Allreduce_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Op* op_ = nullptr;
+    HEDDLE_TRY(find("op", op, op_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
+    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
+    return api::allreduce(sendbuf, recvbuf, count, *datatype_, *op_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allreduce_init_c) int MPI_Allreduce_init_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Alltoall_init(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Alltoall_init", comm);
+HEDDLE_PUBLIC int PMPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Alltoall_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    const bool sends = sendbuf != MPI_IN_PLACE;
+    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
+    mpi::Datatype* recvtype_ = nullptr;
+    HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    return api::alltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoall_init) int MPI_Alltoall_init(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Alltoall_init_c(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Alltoall_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Alltoall_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    const bool sends = sendbuf != MPI_IN_PLACE;
+    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
+    mpi::Datatype* recvtype_ = nullptr;
+    HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    return api::alltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoall_init_c) int MPI_Alltoall_init_c(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Alltoallv_init(const void*, const int [], const int [], MPI_Datatype, void*, const int [], const int [], MPI_Datatype, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Alltoallv_init", comm);
+HEDDLE_PUBLIC int PMPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Alltoallv_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    const bool sends = sendbuf != MPI_IN_PLACE;
+    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
+    mpi::Datatype* recvtype_ = nullptr;
+    HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
+    return api::alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoallv_init) int MPI_Alltoallv_init(const void*, const int [], const int [], MPI_Datatype, void*, const int [], const int [], MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Alltoallv_init_c(const void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Alltoallv_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Alltoallv_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    const bool sends = sendbuf != MPI_IN_PLACE;
+    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
+    mpi::Datatype* recvtype_ = nullptr;
+    HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
+    return api::alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoallv_init_c) int MPI_Alltoallv_init_c(const void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Alltoallw_init(const void*, const int [], const int [], const MPI_Datatype [], void*, const int [], const int [], const MPI_Datatype [], MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Alltoallw_init", comm);
+HEDDLE_PUBLIC int PMPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Alltoallw_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    const bool sends = sendbuf != MPI_IN_PLACE;
+    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count));
+    if (sends) HEDDLE_TRY(check_types("sendtypes", sendtypes, mpi::IntArray(sendcounts), comm_.peer_count));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
+    HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    return api::alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoallw_init) int MPI_Alltoallw_init(const void*, const int [], const int [], const MPI_Datatype [], void*, const int [], const int [], const MPI_Datatype [], MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Alltoallw_init_c(const void*, const MPI_Count [], const MPI_Aint [], const MPI_Datatype [], void*, const MPI_Count [], const MPI_Aint [], const MPI_Datatype [], MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Alltoallw_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Alltoallw_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    const bool sends = sendbuf != MPI_IN_PLACE;
+    if (sends) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (sends) HEDDLE_TRY(not_null("sdispls", sdispls, comm_.peer_count));
+    if (sends) HEDDLE_TRY(check_types("sendtypes", sendtypes, mpi::IntArray(sendcounts), comm_.peer_count));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
+    HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    return api::alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoallw_init_c) int MPI_Alltoallw_init_c(const void*, const MPI_Count [], const MPI_Aint [], const MPI_Datatype [], void*, const MPI_Count [], const MPI_Aint [], const MPI_Datatype [], MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Barrier_init(MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Barrier_init", comm);
+HEDDLE_PUBLIC int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Barrier_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    return api::barrier(comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Barrier_init) int MPI_Barrier_init(MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Bcast_init(void*, int, MPI_Datatype, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Bcast_init", comm);
+HEDDLE_PUBLIC int PMPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Bcast_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_root("root", root, comm_));
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
+    return api::bcast(buffer, count, *datatype_, root, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast_init) int MPI_Bcast_init(void*, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Bcast_init_c(void*, MPI_Count, MPI_Datatype, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Bcast_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Bcast_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_root("root", root, comm_));
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
+    return api::bcast(buffer, count, *datatype_, root, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast_init_c) int MPI_Bcast_init_c(void*, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Exscan_init(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Exscan_init", comm);
+HEDDLE_PUBLIC int PMPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Exscan_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Op* op_ = nullptr;
+    HEDDLE_TRY(find("op", op, op_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
+    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
+    return api::exscan(sendbuf, recvbuf, count, *datatype_, *op_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Exscan_init) int MPI_Exscan_init(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Exscan_init_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Exscan_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Exscan_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Op* op_ = nullptr;
+    HEDDLE_TRY(find("op", op, op_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
+    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
+    return api::exscan(sendbuf, recvbuf, count, *datatype_, *op_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Exscan_init_c) int MPI_Exscan_init_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Gather_init(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Gather_init", comm);
+HEDDLE_PUBLIC int PMPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Gather_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_root("root", root, comm_));
+    const bool at_root = is_root(root, comm_);
+    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
+    mpi::Datatype* recvtype_ = ignored_type();
+    if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Gather_init) int MPI_Gather_init(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Gather_init_c(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Gather_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Gather_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_root("root", root, comm_));
+    const bool at_root = is_root(root, comm_);
+    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
+    mpi::Datatype* recvtype_ = ignored_type();
+    if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Gather_init_c) int MPI_Gather_init_c(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Gatherv_init(const void*, int, MPI_Datatype, void*, const int [], const int [], MPI_Datatype, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Gatherv_init", comm);
+HEDDLE_PUBLIC int PMPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Gatherv_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_root("root", root, comm_));
+    const bool at_root = is_root(root, comm_);
+    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
+    mpi::Datatype* recvtype_ = ignored_type();
+    if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
+    return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Gatherv_init) int MPI_Gatherv_init(const void*, int, MPI_Datatype, void*, const int [], const int [], MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Gatherv_init_c(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Gatherv_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Gatherv_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_root("root", root, comm_));
+    const bool at_root = is_root(root, comm_);
+    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
+    mpi::Datatype* recvtype_ = ignored_type();
+    if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
+    return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Gatherv_init_c) int MPI_Gatherv_init_c(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Reduce_init(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Reduce_init", comm);
+HEDDLE_PUBLIC int PMPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Reduce_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_root("root", root, comm_));
+    const bool at_root = is_root(root, comm_);
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Op* op_ = nullptr;
+    HEDDLE_TRY(find("op", op, op_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (!(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
+    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    if (at_root) HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
+    return api::reduce(sendbuf, recvbuf, count, *datatype_, *op_, root, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_init) int MPI_Reduce_init(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Reduce_init_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Reduce_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Reduce_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_root("root", root, comm_));
+    const bool at_root = is_root(root, comm_);
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Op* op_ = nullptr;
+    HEDDLE_TRY(find("op", op, op_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (!(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
+    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    if (at_root) HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
+    return api::reduce(sendbuf, recvbuf, count, *datatype_, *op_, root, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_init_c) int MPI_Reduce_init_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Reduce_scatter_block_init(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Reduce_scatter_block_init", comm);
+HEDDLE_PUBLIC int PMPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Reduce_scatter_block_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Op* op_ = nullptr;
+    HEDDLE_TRY(find("op", op, op_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, recvcount, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *datatype_));
+    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    HEDDLE_TRY(not_aliased(sendbuf, recvbuf, recvcount, *datatype_));
+    return api::reduce_scatter_block(sendbuf, recvbuf, recvcount, *datatype_, *op_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter_block_init) int MPI_Reduce_scatter_block_init(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Reduce_scatter_block_init_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Reduce_scatter_block_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Reduce_scatter_block_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Op* op_ = nullptr;
+    HEDDLE_TRY(find("op", op, op_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, recvcount, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *datatype_));
+    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    HEDDLE_TRY(not_aliased(sendbuf, recvbuf, recvcount, *datatype_));
+    return api::reduce_scatter_block(sendbuf, recvbuf, recvcount, *datatype_, *op_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter_block_init_c) int MPI_Reduce_scatter_block_init_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Reduce_scatter_init(const void*, void*, const int [], MPI_Datatype, MPI_Op, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Reduce_scatter_init", comm);
+HEDDLE_PUBLIC int PMPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Reduce_scatter_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Op* op_ = nullptr;
+    HEDDLE_TRY(find("op", op, op_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
+    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    return api::reduce_scatter(sendbuf, recvbuf, mpi::IntArray(recvcounts), *datatype_, *op_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter_init) int MPI_Reduce_scatter_init(const void*, void*, const int [], MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Reduce_scatter_init_c(const void*, void*, const MPI_Count [], MPI_Datatype, MPI_Op, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Reduce_scatter_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Reduce_scatter_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Op* op_ = nullptr;
+    HEDDLE_TRY(find("op", op, op_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
+    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    return api::reduce_scatter(sendbuf, recvbuf, mpi::IntArray(recvcounts), *datatype_, *op_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter_init_c) int MPI_Reduce_scatter_init_c(const void*, void*, const MPI_Count [], MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Scan_init(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Scan_init", comm);
+HEDDLE_PUBLIC int PMPI_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Scan_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Op* op_ = nullptr;
+    HEDDLE_TRY(find("op", op, op_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
+    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
+    return api::scan(sendbuf, recvbuf, count, *datatype_, *op_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Scan_init) int MPI_Scan_init(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Scan_init_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Scan_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Scan_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    mpi::Op* op_ = nullptr;
+    HEDDLE_TRY(find("op", op, op_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
+    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
+    return api::scan(sendbuf, recvbuf, count, *datatype_, *op_, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Scan_init_c) int MPI_Scan_init_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Scatter_init(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Scatter_init", comm);
+HEDDLE_PUBLIC int PMPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Scatter_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_root("root", root, comm_));
+    const bool at_root = is_root(root, comm_);
+    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
+    mpi::Datatype* recvtype_ = ignored_type();
+    if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Scatter_init) int MPI_Scatter_init(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Scatter_init_c(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Scatter_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Scatter_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_root("root", root, comm_));
+    const bool at_root = is_root(root, comm_);
+    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
+    mpi::Datatype* recvtype_ = ignored_type();
+    if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Scatter_init_c) int MPI_Scatter_init_c(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Scatterv_init(const void*, const int [], const int [], MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Scatterv_init", comm);
+HEDDLE_PUBLIC int PMPI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Scatterv_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_root("root", root, comm_));
+    const bool at_root = is_root(root, comm_);
+    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
+    mpi::Datatype* recvtype_ = ignored_type();
+    if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
+    if (at_root && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Scatterv_init) int MPI_Scatterv_init(const void*, const int [], const int [], MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Scatterv_init_c(const void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, void*, MPI_Count, MPI_Datatype, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Scatterv_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Scatterv_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(check_root("root", root, comm_));
+    const bool at_root = is_root(root, comm_);
+    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
+    if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
+    mpi::Datatype* sendtype_ = ignored_type();
+    if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
+    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
+    mpi::Datatype* recvtype_ = ignored_type();
+    if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
+    if (at_root && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Scatterv_init_c) int MPI_Scatterv_init_c(const void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, void*, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
 

@@ -135,15 +135,24 @@ static void sends(void) {
   free(buffer);
 }
 
-/* Each collective twice, blocking and nonblocking, with the same check. */
-#define BOTH(blocking, nonblocking, check)    \
+/* EACH((Bcast, bcast, arguments...), check): each collective in its three forms, with the same check. */
+#define BLOCKING_FORM(name, nonblocking_name, ...) MPI_##name##_c(__VA_ARGS__)
+#define NONBLOCKING_FORM(name, nonblocking_name, ...) MPI_I##nonblocking_name##_c(__VA_ARGS__, request)
+#define PERSISTENT_FORM(name, nonblocking_name, ...) MPI_##name##_init_c(__VA_ARGS__, MPI_INFO_NULL, request)
+#define EACH(call, check)                     \
   do {                                        \
     fill();                                   \
-    OK(blocking);                             \
+    OK(BLOCKING_FORM call);                   \
     check;                                    \
     fill();                                   \
-    OK(nonblocking);                          \
+    OK(NONBLOCKING_FORM call);                \
     OK(MPI_Wait(request, MPI_STATUS_IGNORE)); \
+    check;                                    \
+    fill();                                   \
+    OK(PERSISTENT_FORM call);                 \
+    OK(MPI_Start(request));                   \
+    OK(MPI_Wait(request, MPI_STATUS_IGNORE)); \
+    OK(MPI_Request_free(request));            \
     check;                                    \
   } while (0)
 
@@ -161,52 +170,34 @@ static void collectives(void) {
     types[r] = MPI_LONG;
   }
 
-  BOTH(MPI_Bcast_c(rank == root ? out : in, 3, MPI_LONG, root, world),
-       MPI_Ibcast_c(rank == root ? out : in, 3, MPI_LONG, root, world, request),
-       FROM(rank == root ? out : in, 3, root, 0));
+  EACH((Bcast, bcast, rank == root ? out : in, 3, MPI_LONG, root, world), FROM(rank == root ? out : in, 3, root, 0));
 
 #define GATHERED \
   for (r = 0; r < size; ++r) FROM(in + 2 * r, 2, r, 0)
-  BOTH(MPI_Gather_c(out, 2, MPI_LONG, in, 2, MPI_LONG, root, world),
-       MPI_Igather_c(out, 2, MPI_LONG, in, 2, MPI_LONG, root, world, request), if (rank == root) GATHERED);
-  BOTH(MPI_Gatherv_c(out, 2, MPI_LONG, in, counts, displs, MPI_LONG, root, world),
-       MPI_Igatherv_c(out, 2, MPI_LONG, in, counts, displs, MPI_LONG, root, world, request),
-       if (rank == root) GATHERED);
-  BOTH(MPI_Allgather_c(out, 2, MPI_LONG, in, 2, MPI_LONG, world),
-       MPI_Iallgather_c(out, 2, MPI_LONG, in, 2, MPI_LONG, world, request), GATHERED);
-  BOTH(MPI_Allgatherv_c(out, 2, MPI_LONG, in, counts, displs, MPI_LONG, world),
-       MPI_Iallgatherv_c(out, 2, MPI_LONG, in, counts, displs, MPI_LONG, world, request), GATHERED);
+  EACH((Gather, gather, out, 2, MPI_LONG, in, 2, MPI_LONG, root, world), if (rank == root) GATHERED);
+  EACH((Gatherv, gatherv, out, 2, MPI_LONG, in, counts, displs, MPI_LONG, root, world), if (rank == root) GATHERED);
+  EACH((Allgather, allgather, out, 2, MPI_LONG, in, 2, MPI_LONG, world), GATHERED);
+  EACH((Allgatherv, allgatherv, out, 2, MPI_LONG, in, counts, displs, MPI_LONG, world), GATHERED);
 
-  BOTH(MPI_Scatter_c(out, 2, MPI_LONG, in, 2, MPI_LONG, root, world),
-       MPI_Iscatter_c(out, 2, MPI_LONG, in, 2, MPI_LONG, root, world, request), FROM(in, 2, root, 2 * rank));
-  BOTH(MPI_Scatterv_c(out, counts, displs, MPI_LONG, in, 2, MPI_LONG, root, world),
-       MPI_Iscatterv_c(out, counts, displs, MPI_LONG, in, 2, MPI_LONG, root, world, request),
-       FROM(in, 2, root, 2 * rank));
+  EACH((Scatter, scatter, out, 2, MPI_LONG, in, 2, MPI_LONG, root, world), FROM(in, 2, root, 2 * rank));
+  EACH((Scatterv, scatterv, out, counts, displs, MPI_LONG, in, 2, MPI_LONG, root, world), FROM(in, 2, root, 2 * rank));
 
 #define EXCHANGED \
   for (r = 0; r < size; ++r) FROM(in + 2 * r, 2, r, 2 * rank)
-  BOTH(MPI_Alltoall_c(out, 2, MPI_LONG, in, 2, MPI_LONG, world),
-       MPI_Ialltoall_c(out, 2, MPI_LONG, in, 2, MPI_LONG, world, request), EXCHANGED);
-  BOTH(MPI_Alltoallv_c(out, counts, displs, MPI_LONG, in, counts, displs, MPI_LONG, world),
-       MPI_Ialltoallv_c(out, counts, displs, MPI_LONG, in, counts, displs, MPI_LONG, world, request), EXCHANGED);
-  BOTH(MPI_Alltoallw_c(out, counts, bytes, types, in, counts, bytes, types, world),
-       MPI_Ialltoallw_c(out, counts, bytes, types, in, counts, bytes, types, world, request), EXCHANGED);
+  EACH((Alltoall, alltoall, out, 2, MPI_LONG, in, 2, MPI_LONG, world), EXCHANGED);
+  EACH((Alltoallv, alltoallv, out, counts, displs, MPI_LONG, in, counts, displs, MPI_LONG, world), EXCHANGED);
+  EACH((Alltoallw, alltoallw, out, counts, bytes, types, in, counts, bytes, types, world), EXCHANGED);
 
   /* Sums over ranks a..b of value(r, i). */
 #define SUM(a, b, i) (1000L * ((b) * ((b) + 1) / 2 - ((a)-1) * (a) / 2) + ((b) - (a) + 1L) * (i))
 #define SUMMED(a, b, first) EXPECT(in[0] == SUM(a, b, first) && in[1] == SUM(a, b, (first) + 1))
-  BOTH(MPI_Reduce_c(out, in, 2, MPI_LONG, MPI_SUM, root, world),
-       MPI_Ireduce_c(out, in, 2, MPI_LONG, MPI_SUM, root, world, request), if (rank == root) SUMMED(0, size - 1, 0));
-  BOTH(MPI_Allreduce_c(out, in, 2, MPI_LONG, MPI_SUM, world),
-       MPI_Iallreduce_c(out, in, 2, MPI_LONG, MPI_SUM, world, request), SUMMED(0, size - 1, 0));
-  BOTH(MPI_Reduce_scatter_c(out, in, counts, MPI_LONG, MPI_SUM, world),
-       MPI_Ireduce_scatter_c(out, in, counts, MPI_LONG, MPI_SUM, world, request), SUMMED(0, size - 1, 2 * rank));
-  BOTH(MPI_Reduce_scatter_block_c(out, in, 2, MPI_LONG, MPI_SUM, world),
-       MPI_Ireduce_scatter_block_c(out, in, 2, MPI_LONG, MPI_SUM, world, request), SUMMED(0, size - 1, 2 * rank));
-  BOTH(MPI_Scan_c(out, in, 2, MPI_LONG, MPI_SUM, world), MPI_Iscan_c(out, in, 2, MPI_LONG, MPI_SUM, world, request),
-       SUMMED(0, rank, 0));
-  BOTH(MPI_Exscan_c(out, in, 2, MPI_LONG, MPI_SUM, world), MPI_Iexscan_c(out, in, 2, MPI_LONG, MPI_SUM, world, request),
-       if (rank > 0) SUMMED(0, rank - 1, 0));
+  EACH((Reduce, reduce, out, in, 2, MPI_LONG, MPI_SUM, root, world), if (rank == root) SUMMED(0, size - 1, 0));
+  EACH((Allreduce, allreduce, out, in, 2, MPI_LONG, MPI_SUM, world), SUMMED(0, size - 1, 0));
+  EACH((Reduce_scatter, reduce_scatter, out, in, counts, MPI_LONG, MPI_SUM, world), SUMMED(0, size - 1, 2 * rank));
+  EACH((Reduce_scatter_block, reduce_scatter_block, out, in, 2, MPI_LONG, MPI_SUM, world),
+       SUMMED(0, size - 1, 2 * rank));
+  EACH((Scan, scan, out, in, 2, MPI_LONG, MPI_SUM, world), SUMMED(0, rank, 0));
+  EACH((Exscan, exscan, out, in, 2, MPI_LONG, MPI_SUM, world), if (rank > 0) SUMMED(0, rank - 1, 0));
   free(counts);
   free(displs);
   free(bytes);
