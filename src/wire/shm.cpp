@@ -35,7 +35,10 @@ Status ShmWire::connect(ProcessId peer, std::uint32_t vci, TxLane** lane) {
     // The first cells come with the first lane: here somebody can be told that there is no memory for them. From then on
     // there is always one to wait for.
     LockGuard guard(cells_lock_);
-    if (cells_carved_ == 0) HEDDLE_TRY(make_cells());
+    if (pooled_ == 0) {
+      HEDDLE_TRY(make_cells(0));
+      HEDDLE_TRY(make_cells(1));
+    }
   }
   const auto target = static_cast<std::uint32_t>(region_of(peer));
   std::uint64_t offset = 0;
@@ -65,41 +68,47 @@ void ShmWire::announce_room(RxRing& rx) noexcept {
 void ShmWire::reclaim(ShmLane& lane) noexcept {
   for (const std::uint32_t given_back = lane.producer_.cells_given_back(); lane.reclaimed_ != given_back;
        ++lane.reclaimed_) {
-    free_cells_.push_back(lane.in_flight_[lane.reclaimed_ % kCellsPerLane]);
+    const std::uint64_t cell = lane.cells_[lane.reclaimed_ % ShmLane::kMostInFlight];
+    const unsigned kind = cell & 1;
+    free_cells_[kind].push_back(cell - kind);
+    --lane.in_flight_[kind];
   }
 }
 
-Status ShmWire::make_cells() noexcept {
+Status ShmWire::make_cells(unsigned kind) noexcept {
+  const auto [bytes, per_lane, count] = kCellKinds[kind];
   std::uint64_t chunk = 0;
-  HEDDLE_TRY(segment_->carve(self_, kCellsPerCarve * kCellBytes, &chunk));
-  for (std::size_t i = kCellsPerCarve; i-- > 0;) free_cells_.push_back(chunk + i * kCellBytes);
-  cells_carved_ += kCellsPerCarve;
+  HEDDLE_TRY(segment_->carve(self_, count * bytes, &chunk));
+  for (std::size_t i = count; i-- > 0;) free_cells_[kind].push_back(chunk + i * bytes);
+  pooled_ += count * bytes;
   return Status::ok();
 }
 
-bool ShmWire::take_cell(ShmLane& lane, std::uint64_t* offset) noexcept {
+bool ShmWire::take_cell(ShmLane& lane, unsigned kind, std::uint64_t* offset) noexcept {
   LockGuard guard(cells_lock_);
+  std::vector<std::uint64_t>& free = free_cells_[kind];
   // What was given back is on a line that the receiver writes: a look costs a transfer of it.
-  if (lane.cells_in_flight() >= kCellsPerLane / 2 || free_cells_.empty()) reclaim(lane);
-  if (lane.cells_in_flight() == kCellsPerLane) return false;
-  if (free_cells_.empty()) {
+  if (lane.in_flight_[kind] >= kCellKinds[kind].per_lane / 2 || free.empty()) reclaim(lane);
+  if (lane.in_flight_[kind] == kCellKinds[kind].per_lane) return false;
+  if (free.empty()) {
     for (ShmLane* other : cell_lanes_) reclaim(*other);
   }
-  if (free_cells_.empty()) {
-    if (cells_carved_ >= kMaxPooledCells && lane.cells_in_flight() > 0) return false;
-    if (!make_cells()) return false;
+  if (free.empty()) {
+    if (pooled_ >= kMostPooled && lane.sent_ != lane.reclaimed_) return false;
+    if (!make_cells(kind)) return false;
   }
   if (lane.sent_ == 0) cell_lanes_.push_back(&lane);
-  *offset = free_cells_.back();
-  free_cells_.pop_back();
-  lane.in_flight_[lane.sent_ % kCellsPerLane] = *offset;
+  *offset = free.back();
+  free.pop_back();
+  lane.cells_[lane.sent_ % ShmLane::kMostInFlight] = *offset + kind;
+  ++lane.in_flight_[kind];
   ++lane.sent_;
   return true;
 }
 
 bool ShmLane::send_cell(const Header& header, const void* prefix, Payload& payload) noexcept {
   CellRef ref{0, static_cast<std::uint32_t>(payload.bytes), 0};
-  if (!producer_.has_room(1) || !wire_->take_cell(*this, &ref.offset)) return false;
+  if (!producer_.has_room(1) || !wire_->take_cell(*this, cell_kind_for(payload.bytes), &ref.offset)) return false;
   payload.take(wire_->segment_->at<std::byte>(ref.offset), payload.bytes);
   producer_.push_cell(header, prefix, ref);
   return true;

@@ -3,13 +3,13 @@
 // Problem: the fastest way between two cores, without memory for pairs that never talk.
 // Method:  a lane is a ring (ring.hpp) in the receiver's region, carved by its sender when the first packet goes, and
 //          pushed onto the receiver's list of new rings; the receiver finds it at its next poll. Payloads above
-//          kMaxInline go through 16 KiB cells: they belong to the *sender's* process, are filled, named in a slot,
-//          copied out by the receiver in the order of the ring, and given back by one counter. So cells need no shared
-//          free list. A lane has at most kCellsPerLane in flight, and a lane with none in flight always gets one: a
-//          receiver that does not listen can't starve the others.
+//          kMaxInline go through cells of 1 or 16 KiB: they belong to the *sender's* process, are filled, named in a
+//          slot, copied out by the receiver in the order of the ring, and given back by one counter. So cells need no
+//          shared free list. A lane has so many of each in flight at most, and one with none in flight always gets one:
+//          a receiver that does not listen can't starve the others.
 // Threads: see wire.hpp. The pool of cells has a lock of its own, taken once per cell.
-// Cost:    a ring takes 16.1 KiB, a process that sends 128 KiB more for its first cells, which a pair that sends long
-//          messages keeps busy.
+// Cost:    a ring takes 16.1 KiB, a process that sends 192 KiB more for its first cells, of which a pair keeps the half
+//          busy that its messages need.
 #pragma once
 
 #include <deque>
@@ -25,7 +25,16 @@
 namespace heddle::wire {
 
 inline constexpr std::size_t kCellBytes = 16 << 10;
-inline constexpr std::uint32_t kCellsPerLane = 8;
+
+// Long messages need few cells, which stay in the caches; of short ones many are on their way before a receiver that
+// shares the core runs again.
+struct CellKind {
+  std::size_t bytes;
+  std::uint32_t per_lane;   // in flight
+  std::uint32_t per_carve;  // made at once
+};
+inline constexpr CellKind kCellKinds[] = {{kCellBytes, 8, 8}, {1 << 10, 56, 64}};
+constexpr unsigned cell_kind_for(std::size_t bytes) noexcept { return bytes <= kCellKinds[1].bytes ? 1 : 0; }
 
 // In a slot of kind kCell: where the payload lies.
 struct CellRef {
@@ -68,16 +77,17 @@ class ShmLane final : public TxLane {
     return receiver_->departed.load(std::memory_order_relaxed) != 0;
   }
   bool send_cell(const Header& header, const void* prefix, Payload& payload) noexcept;
-  std::uint32_t cells_in_flight() const noexcept { return sent_ - reclaimed_; }
 
   ShmWire* wire_;
   RingProducer<> producer_;
   RingBlock* block_;
   RegionHeader* receiver_;
   PeerMemory* memory_;
-  // Guarded by wire_->cells_lock_: the cells in flight, oldest first.
-  std::uint64_t in_flight_[kCellsPerLane] = {};
+  // Guarded by wire_->cells_lock_: the cells in flight, oldest first, as offset + kind, and how many of each kind.
+  static constexpr std::uint32_t kMostInFlight = kCellKinds[0].per_lane + kCellKinds[1].per_lane;
+  std::uint64_t cells_[kMostInFlight] = {};
   std::uint32_t sent_ = 0, reclaimed_ = 0;
+  std::uint32_t in_flight_[2] = {};
 };
 
 class ShmWire final : public Wire {
@@ -166,12 +176,11 @@ class ShmWire final : public Wire {
   int region_of(ProcessId peer) const noexcept;
   [[gnu::noinline]] void adopt_new_rings(std::uint32_t vci) noexcept;
   [[gnu::noinline]] void announce_room(RxRing& rx) noexcept;
-  bool take_cell(ShmLane& lane, std::uint64_t* offset) noexcept;
-  Status make_cells() noexcept REQUIRES(cells_lock_);
+  bool take_cell(ShmLane& lane, unsigned kind, std::uint64_t* offset) noexcept;
+  Status make_cells(unsigned kind) noexcept REQUIRES(cells_lock_);
   void reclaim(ShmLane& lane) noexcept REQUIRES(cells_lock_);
 
-  static constexpr std::size_t kCellsPerCarve = 8;
-  static constexpr std::size_t kMaxPooledCells = 1024;  // 16 MiB of a region; beyond it one cell a lane
+  static constexpr std::size_t kMostPooled = 16 << 20;  // bytes of a region; beyond it one cell a lane
 
   std::shared_ptr<Segment> segment_;
   RegionHeader* region_;
@@ -183,9 +192,9 @@ class ShmWire final : public Wire {
   Lock connect_lock_;
   std::deque<ShmLane> lanes_ GUARDED_BY(connect_lock_);
   Lock cells_lock_;
-  std::vector<std::uint64_t> free_cells_ GUARDED_BY(cells_lock_);
-  std::vector<ShmLane*> cell_lanes_ GUARDED_BY(cells_lock_);  // lanes that have ever had a cell
-  std::size_t cells_carved_ GUARDED_BY(cells_lock_) = 0;
+  std::vector<std::uint64_t> free_cells_[2] GUARDED_BY(cells_lock_);  // by kind
+  std::vector<ShmLane*> cell_lanes_ GUARDED_BY(cells_lock_);          // lanes that have ever had a cell
+  std::size_t pooled_ GUARDED_BY(cells_lock_) = 0;                    // bytes
 };
 
 }  // namespace heddle::wire

@@ -54,14 +54,43 @@ TEST_F(ShmTest, LanesAreMadeOnDemandAndKeepApart) {
 TEST_F(ShmTest, LongPayloadsGoThroughCells) {
   TxLane* lane = nullptr;
   ASSERT_TRUE(a->connect(1, 0, &lane));
-  int sent = 0;
-  auto data = [](int i) { return std::vector<std::byte>(kCellBytes - static_cast<std::size_t>(i), std::byte(i)); };
-  while (send(*lane, sent, data(sent))) ++sent;
-  EXPECT_EQ(sent, static_cast<int>(kCellsPerLane)) << "a lane may not take more cells than its share";
-  Collect sink;
-  EXPECT_EQ(b->poll(0, sink, 100), kCellsPerLane);
-  for (int i = 0; i < sent; ++i) ASSERT_EQ(sink.payloads[static_cast<std::size_t>(i)], data(i));
-  EXPECT_TRUE(send(*lane, 99, data(1))) << "the receiver has given the cells back";
+  for (const auto& [bytes, share, made] : kCellKinds) {
+    int sent = 0;
+    auto data = [most = bytes](int i) {
+      return std::vector<std::byte>(most - static_cast<std::size_t>(i), std::byte(i));
+    };
+    while (send(*lane, sent, data(sent))) ++sent;
+    EXPECT_EQ(sent, static_cast<int>(share)) << "a lane may not take more cells than its share";
+    Collect sink;
+    EXPECT_EQ(b->poll(0, sink, 100), share);
+    for (int i = 0; i < sent; ++i) ASSERT_EQ(sink.payloads[static_cast<std::size_t>(i)], data(i));
+    EXPECT_TRUE(send(*lane, 99, data(1))) << "the receiver has given the cells back";
+    EXPECT_EQ(b->poll(0, sink, 100), 1u);
+  }
+}
+
+TEST_F(ShmTest, ShortAndLongCellsAreGivenBackEachToItsOwn) {
+  TxLane* lane = nullptr;
+  ASSERT_TRUE(a->connect(1, 0, &lane));
+  auto data = [](int i) {
+    return std::vector<std::byte>(i % 3 == 0 ? kCellBytes : kCellKinds[1].bytes - 1, std::byte(i));
+  };
+  int arrived = 0;
+  auto receive = [&] {
+    Collect sink;
+    b->poll(0, sink, 100);
+    for (const auto& payload : sink.payloads) EXPECT_EQ(payload, data(arrived++));
+  };
+  for (int i = 0; i < 2000; ++i) {
+    if (!send(*lane, i, data(i))) {
+      receive();
+      ASSERT_EQ(arrived, i);
+      ASSERT_TRUE(send(*lane, i, data(i)));
+    }
+    if (i % 100 == 7) receive();
+  }
+  receive();
+  EXPECT_EQ(arrived, 2000);
 }
 
 TEST_F(ShmTest, OneStalledReceiverDoesNotStarveAnother) {
