@@ -6,7 +6,7 @@ does, and which error class it gives, is in src/bindings/call.hpp; this file dec
 """
 
 from generate_tables import (
-    ANY_TIME, AT_ONCE, SAME_AS, BODIES, OBJECTS, IN_PLACE, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, TELLS_TWIN,
+    ANY_TIME, AT_ONCE, AT_THE_LEADER, SAME_AS, BODIES, OBJECTS, IN_PLACE, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, TELLS_TWIN,
     NEEDS_REQUEST, NULLABLE, TITLES, kind_of_collective, chapter)
 
 HEAD = """\
@@ -109,6 +109,10 @@ class Body:
                 self.check(f'find("{p.name}", *{p.name}, {p.name}_)')
             return self.args.append(p.name)
         if p.name == self.blame:
+            return self.args.append(f"{p.name}_")
+        if (self.f.stem, p.name) in AT_THE_LEADER:
+            self.line(f"mpi::{cls}* {p.name}_ = nullptr;")
+            self.check(f'find("{p.name}", {p.name}, {p.name}_)', ["local_comm_.rank == local_leader"])
             return self.args.append(f"{p.name}_")
         if p.kind == "INFO":
             self.line(f"mpi::Info* {p.name}_ = nullptr;")

@@ -17,16 +17,22 @@ namespace {
 const void* operand(const void* sendbuf, const void* recvbuf) { return sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf; }
 
 auto barrier_steps() {
-  return [](Schedule& s) { coll::build_barrier(s); };
+  return [](Schedule& s) { s.is_inter() ? coll::build_inter_barrier(s) : coll::build_barrier(s); };
 }
 
 auto bcast_steps(void* buffer, MPI_Count count, mpi::Datatype& datatype, int root) {
-  return [=, &datatype](Schedule& s) { coll::build_bcast(s, Buffer(buffer, count, datatype), root); };
+  return [=, &datatype](Schedule& s) {
+    if (s.is_inter()) return coll::build_inter_bcast(s, Buffer(buffer, count, datatype), root);
+    coll::build_bcast(s, Buffer(buffer, count, datatype), root);
+  };
 }
 
 auto gather_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
                   mpi::Datatype& recvtype, int root) {
   return [=, &sendtype, &recvtype](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_gather(s, Buffer(sendbuf, sendcount, sendtype),
+                                      Blocks(Buffer(recvbuf, recvcount, recvtype)), root);
     coll::build_gather(s, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype), root);
   };
 }
@@ -34,6 +40,9 @@ auto gather_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendt
 auto gatherv_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
                    IntArray recvcounts, IntArray displs, mpi::Datatype& recvtype, int root) {
   return [=, &sendtype, &recvtype](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_gather(s, Buffer(sendbuf, sendcount, sendtype),
+                                      Blocks(recvbuf, recvcounts, displs, recvtype), root);
     coll::build_gatherv(s, Buffer(sendbuf, sendcount, sendtype), Blocks(recvbuf, recvcounts, displs, recvtype), root);
   };
 }
@@ -41,6 +50,9 @@ auto gatherv_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& send
 auto scatter_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
                    MPI_Count recvcount, mpi::Datatype& recvtype, int root) {
   return [=, &sendtype, &recvtype](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_scatter(s, Blocks(Buffer(sendbuf, sendcount, sendtype)),
+                                       Buffer(recvbuf, recvcount, recvtype), root);
     coll::build_scatter(s, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype), root);
   };
 }
@@ -48,6 +60,9 @@ auto scatter_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& send
 auto scatterv_steps(const void* sendbuf, IntArray sendcounts, IntArray displs, mpi::Datatype& sendtype, void* recvbuf,
                     MPI_Count recvcount, mpi::Datatype& recvtype, int root) {
   return [=, &sendtype, &recvtype](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_scatter(s, Blocks(sendbuf, sendcounts, displs, sendtype),
+                                       Buffer(recvbuf, recvcount, recvtype), root);
     coll::build_scatterv(s, Blocks(sendbuf, sendcounts, displs, sendtype), Buffer(recvbuf, recvcount, recvtype), root);
   };
 }
@@ -55,6 +70,9 @@ auto scatterv_steps(const void* sendbuf, IntArray sendcounts, IntArray displs, m
 auto allgather_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
                      MPI_Count recvcount, mpi::Datatype& recvtype) {
   return [=, &sendtype, &recvtype](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_allgather(s, Buffer(sendbuf, sendcount, sendtype),
+                                         Blocks(Buffer(recvbuf, recvcount, recvtype)));
     coll::build_allgather(s, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype));
   };
 }
@@ -62,6 +80,9 @@ auto allgather_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& se
 auto allgatherv_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
                       IntArray recvcounts, IntArray displs, mpi::Datatype& recvtype) {
   return [=, &sendtype, &recvtype](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_allgather(s, Buffer(sendbuf, sendcount, sendtype),
+                                         Blocks(recvbuf, recvcounts, displs, recvtype));
     coll::build_allgatherv(s, Buffer(sendbuf, sendcount, sendtype), Blocks(recvbuf, recvcounts, displs, recvtype));
   };
 }
@@ -69,6 +90,9 @@ auto allgatherv_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& s
 auto alltoall_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
                     MPI_Count recvcount, mpi::Datatype& recvtype) {
   return [=, &sendtype, &recvtype](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_alltoall(s, Blocks(Buffer(sendbuf, sendcount, sendtype)),
+                                        Blocks(Buffer(recvbuf, recvcount, recvtype)));
     coll::build_alltoall(s, Blocks(Buffer(sendbuf, sendcount, sendtype)), Blocks(Buffer(recvbuf, recvcount, recvtype)));
   };
 }
@@ -76,6 +100,9 @@ auto alltoall_steps(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sen
 auto alltoallv_steps(const void* sendbuf, IntArray sendcounts, IntArray sdispls, mpi::Datatype& sendtype, void* recvbuf,
                      IntArray recvcounts, IntArray rdispls, mpi::Datatype& recvtype) {
   return [=, &sendtype, &recvtype](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_alltoall(s, Blocks(sendbuf, sendcounts, sdispls, sendtype),
+                                        Blocks(recvbuf, recvcounts, rdispls, recvtype));
     coll::build_alltoall(s, Blocks(sendbuf, sendcounts, sdispls, sendtype),
                          Blocks(recvbuf, recvcounts, rdispls, recvtype));
   };
@@ -84,6 +111,9 @@ auto alltoallv_steps(const void* sendbuf, IntArray sendcounts, IntArray sdispls,
 auto alltoallw_steps(const void* sendbuf, IntArray sendcounts, IntArray sdispls, const MPI_Datatype* sendtypes,
                      void* recvbuf, IntArray recvcounts, IntArray rdispls, const MPI_Datatype* recvtypes) {
   return [=](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_alltoall(s, Blocks(sendbuf, sendcounts, sdispls, sendtypes),
+                                        Blocks(recvbuf, recvcounts, rdispls, recvtypes));
     coll::build_alltoall(s, Blocks(sendbuf, sendcounts, sdispls, sendtypes),
                          Blocks(recvbuf, recvcounts, rdispls, recvtypes));
   };
@@ -91,12 +121,16 @@ auto alltoallw_steps(const void* sendbuf, IntArray sendcounts, IntArray sdispls,
 
 auto reduce_steps(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, int root) {
   return [=, &datatype, &op](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_reduce(s, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, root);
     coll::build_reduce(s, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, root);
   };
 }
 
 auto allreduce_steps(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op) {
   return [=, &datatype, &op](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_allreduce(s, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op);
     coll::build_allreduce(s, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op);
   };
 }
@@ -104,6 +138,8 @@ auto allreduce_steps(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::D
 auto reduce_scatter_steps(const void* sendbuf, void* recvbuf, IntArray recvcounts, mpi::Datatype& datatype,
                           mpi::Op& op) {
   return [=, &datatype, &op](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_reduce_scatter(s, operand(sendbuf, recvbuf), recvbuf, recvcounts, datatype, op);
     coll::build_reduce_scatter(s, operand(sendbuf, recvbuf), recvbuf, recvcounts, datatype, op);
   };
 }
@@ -111,6 +147,8 @@ auto reduce_scatter_steps(const void* sendbuf, void* recvbuf, IntArray recvcount
 auto reduce_scatter_block_steps(const void* sendbuf, void* recvbuf, MPI_Count recvcount, mpi::Datatype& datatype,
                                 mpi::Op& op) {
   return [=, &datatype, &op](Schedule& s) {
+    if (s.is_inter())
+      return coll::build_inter_reduce_scatter_block(s, operand(sendbuf, recvbuf), recvbuf, recvcount, datatype, op);
     coll::build_reduce_scatter_block(s, operand(sendbuf, recvbuf), recvbuf, recvcount, datatype, op);
   };
 }
@@ -193,10 +231,12 @@ Status reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvco
 }
 Status scan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, mpi::Comm& comm,
             coll::Form form) {
+  HEDDLE_TRY(coll::check_intra(comm));
   return coll::carry_out(comm, form, scan_steps(sendbuf, recvbuf, count, datatype, op));
 }
 Status exscan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
               mpi::Comm& comm, coll::Form form) {
+  HEDDLE_TRY(coll::check_intra(comm));
   return coll::carry_out(comm, form, exscan_steps(sendbuf, recvbuf, count, datatype, op));
 }
 

@@ -38,4 +38,19 @@ void build_reduce_scatter_block(Schedule& s, const void* own, void* result, MPI_
 void build_scan(Schedule& s, Buffer own, void* result, Op& op);
 void build_exscan(Schedule& s, Buffer own, void* result, Op& op);
 
+// The same on an intercommunicator (inter.cpp; MPI 5.0, 6.2.2): `send` is for the remote group, `recv` and the result come
+// from it. root: MPI_ROOT, MPI_PROC_NULL, or a rank of the remote group.
+void build_inter_barrier(Schedule& s);
+void build_inter_bcast(Schedule& s, Buffer data, int root);
+void build_inter_gather(Schedule& s, Buffer send, const Blocks& recv, int root);
+void build_inter_scatter(Schedule& s, const Blocks& send, Buffer recv, int root);
+void build_inter_allgather(Schedule& s, Buffer send, const Blocks& recv);
+void build_inter_alltoall(Schedule& s, const Blocks& send, const Blocks& recv);
+void build_inter_reduce(Schedule& s, Buffer own, void* result, Op& op, int root);
+void build_inter_allreduce(Schedule& s, Buffer own, void* result, Op& op);
+// Together the items for the local group's ranks are as many as those for the remote group's.
+void build_inter_reduce_scatter(Schedule& s, const void* own, void* result, IntArray counts, Datatype& type, Op& op);
+void build_inter_reduce_scatter_block(Schedule& s, const void* own, void* result, MPI_Count count, Datatype& type,
+                                      Op& op);
+
 }  // namespace heddle::coll

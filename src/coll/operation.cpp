@@ -64,19 +64,20 @@ Status start(mpi::Request& request) {
 }  // namespace
 
 Operation::Operation(mpi::Comm& c) noexcept
-    : Request(kOperationType), schedule(c.rank, c.size), messages(c, /*blocking=*/false) {
+    : Request(kOperationType),
+      schedule(c.rank, c.size, c.is_inter() ? c.peer_count : 0),
+      messages(c, /*blocking=*/false) {
   comm = &c;
   vci = c.vci;
   c.retain();
   step = [](p2p::Task& task) { return go_on(static_cast<Operation&>(task)); };
 }
 
-Status check(const mpi::Comm& comm) {
+Status check_intra(const mpi::Comm& comm) {
   if (!comm.is_inter()) [[likely]]
     return Status::ok();
   return error(MPI_ERR_COMM,
-               "intercommunicator collectives are not in this version; merge the two groups with "
-               "MPI_Intercomm_merge and use the result");
+               "this is not for intercommunicators; merge the two groups with MPI_Intercomm_merge and use the result");
 }
 
 Status out_of_memory(const mpi::Comm& comm) {

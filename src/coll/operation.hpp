@@ -34,13 +34,14 @@ class Messages {
 
   void* send(Buffer from, int peer) noexcept {
     mpi::Request* request = nullptr;
-    Status s = p2p::isend(comm_, from.data, from.count, *from.type, peer, tag_, p2p::Mode::kStandard,
+    Status s = p2p::isend(comm_of(peer), from.data, from.count, *from.type, rank_of(peer), tag_, p2p::Mode::kStandard,
                           mpi::Channel::kCollective, &request);
     return started(s, request);
   }
   void* recv(Buffer to, int peer) noexcept {
     mpi::Request* request = nullptr;
-    Status s = p2p::irecv(comm_, to.data, to.count, *to.type, peer, tag_, mpi::Channel::kCollective, &request);
+    Status s = p2p::irecv(comm_of(peer), to.data, to.count, *to.type, rank_of(peer), tag_, mpi::Channel::kCollective,
+                          &request);
     return started(s, request);
   }
   bool finish(void* pending) noexcept {
@@ -62,6 +63,8 @@ class Messages {
   void restart() noexcept { error_ = MPI_SUCCESS; }
 
  private:
+  mpi::Comm& comm_of(int peer) const noexcept { return peer >= kLocal ? *comm_.local : comm_; }
+  static int rank_of(int peer) noexcept { return peer >= kLocal ? peer - kLocal : peer; }
   mpi::Request* started(Status s, mpi::Request* request) noexcept {
     if (s) return request;
     fail(s.error_class());
@@ -84,7 +87,8 @@ struct Operation : mpi::Request, p2p::Task {
   Messages messages;
 };
 
-Status check(const mpi::Comm& comm);
+// For what intercommunicators cannot do.
+Status check_intra(const mpi::Comm& comm);
 // Null when memory ran out.
 Operation* new_operation(mpi::Comm& comm);
 // The schedule is written: begins to run it, or leaves that to MPI_Start. Gives the operation back when its memory ran
@@ -95,7 +99,6 @@ Status launch(Operation& operation, Form form);
 // `build` writes the schedule.
 template <class Build>
 Status carry_out(mpi::Comm& comm, Form form, Build&& build) {
-  HEDDLE_TRY(check(comm));
   if (form.kind != Form::kBlocking) {
     Operation* operation = new_operation(comm);
     if (operation == nullptr) return out_of_memory(comm);
@@ -103,7 +106,7 @@ Status carry_out(mpi::Comm& comm, Form form, Build&& build) {
     operation->schedule.join();
     return launch(*operation, form);
   }
-  Schedule schedule(comm.rank, comm.size);
+  Schedule schedule(comm.rank, comm.size, comm.is_inter() ? comm.peer_count : 0);
   build(schedule);
   schedule.join();
   if (schedule.out_of_memory()) return out_of_memory(comm);

@@ -42,13 +42,13 @@ Step* Schedule::add(StepKind kind) noexcept {
 
 void Schedule::send(Buffer from, int peer) noexcept {
   Step* step = add(StepKind::kSend);
-  step->peer = peer;
+  step->peer = peer + local_;
   step->from = from;
 }
 
 void Schedule::recv(Buffer to, int peer) noexcept {
   Step* step = add(StepKind::kRecv);
-  step->peer = peer;
+  step->peer = peer + local_;
   step->to = to;
 }
 

@@ -23,6 +23,9 @@ using mpi::Op;
 
 enum class StepKind : std::uint8_t { kSend, kRecv, kCopy, kReduce, kJoin };
 
+// Added to a rank of the local group of an intercommunicator.
+inline constexpr int kLocal = 1 << 30;
+
 struct Step {
   StepKind kind;
   int peer;     // send, receive
@@ -41,13 +44,18 @@ class Schedule {
   static constexpr std::size_t kInlineSteps = 12;  // allreduce on 16 ranks
   static constexpr std::size_t kInlineScratch = 256;
 
-  Schedule(int rank, int size) noexcept : rank_(rank), size_(size) {}
+  // `remote_size` of an intercommunicator: its remote group's, to whose ranks messages go.
+  Schedule(int rank, int size, int remote_size = 0) noexcept : rank_(rank), size_(size), remote_size_(remote_size) {}
   ~Schedule();
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
 
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
+  int remote_size() const noexcept { return remote_size_; }
+  bool is_inter() const noexcept { return remote_size_ != 0; }
+  // Whether the messages of the next steps stay in the local group of an intercommunicator.
+  void stay_local(bool local) noexcept { local_ = local ? kLocal : 0; }
 
   void send(Buffer from, int peer) noexcept;
   void recv(Buffer to, int peer) noexcept;
@@ -78,7 +86,8 @@ class Schedule {
   Step* add(StepKind kind) noexcept;
   void* allocate(std::size_t bytes) noexcept;
 
-  int rank_, size_;
+  int rank_, size_, remote_size_;
+  int local_ = 0;  // added to the peers
   bool out_of_memory_ = false;
   std::size_t length_ = 0;
   std::size_t capacity_ = kInlineSteps;

@@ -23,6 +23,12 @@ Status comm_create(Comm& comm, Group& group, MPI_Comm* newcomm);
 Status comm_create_group(Comm& comm, Group& group, int tag, MPI_Comm* newcomm);
 Status comm_split(Comm& comm, int color, int key, MPI_Comm* newcomm);
 Status comm_split_type(Comm& comm, int split_type, int key, Info* info, MPI_Comm* newcomm);
+// `peer_comm`: null but at the local leader.
+Status intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int remote_leader, int tag,
+                        MPI_Comm* newintercomm);
+Status intercomm_merge(Comm& intercomm, int high, MPI_Comm* newintracomm);
+// For comm_dup. `refusal`: why this process cannot take part.
+Status duplicate_inter(Comm& intercomm, Status refusal, Comm** out);
 Status comm_free(MPI_Comm* comm);
 Status comm_disconnect(MPI_Comm* comm);
 

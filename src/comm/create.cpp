@@ -59,7 +59,7 @@ Status finish(Creation& creation, const std::vector<int>& ranks, MPI_Comm* newco
 }  // namespace
 
 Status comm_create(Comm& comm, Group& group, MPI_Comm* newcomm) {
-  HEDDLE_TRY(coll::check(comm));
+  HEDDLE_TRY(coll::check_intra(comm));
   Creation creation(comm);
   std::vector<int> ranks;
   creation.refuse(ranks_in(comm, group, &ranks));
@@ -75,7 +75,7 @@ Status comm_create(Comm& comm, Group& group, MPI_Comm* newcomm) {
 }
 
 Status comm_create_group(Comm& comm, Group& group, int tag, MPI_Comm* newcomm) {
-  HEDDLE_TRY(coll::check(comm));
+  HEDDLE_TRY(coll::check_intra(comm));
   if (tag < 0) return error(MPI_ERR_TAG, "tag is %d; it must not be negative", tag);
   std::vector<int> ranks;
   HEDDLE_TRY(ranks_in(comm, group, &ranks));

@@ -54,6 +54,11 @@ class Creation {
   // What comes of it --------------------------------------------------------------------------------------------------
 
   const std::vector<Proposal>& proposals() const noexcept { return all_; }
+  // For what makes the communicator in another way: the address is the caller's now.
+  mpi::Address take_address() noexcept {
+    has_address_ = false;
+    return mine_.address;
+  }
   // The communicator of these ranks of the parent, in this order; it has the parent's error handler. After agree().
   Status make(std::span<const int> parent_ranks, Comm** out);
   // The same of all ranks, before the others' addresses are known; connect() fills them in. After join().

@@ -32,17 +32,22 @@ void set_info(Comm& made, Info* info) {
   if (info != nullptr) made.info = mpi::take_info(info->copy());
 }
 
+Status duplicate_intra(Comm& comm, Status refusal, Info* info, Comm** made) {
+  Creation creation(comm);
+  creation.refuse(refusal);
+  creation.join(assertions(info));
+  HEDDLE_TRY(creation.agree());
+  HEDDLE_TRY(creation.make_early(made));
+  return creation.connect(**made);
+}
+
 Status duplicate(Comm& comm, Info* info, MPI_Comm* newcomm) {
   *newcomm = MPI_COMM_NULL;
-  HEDDLE_TRY(coll::check(comm));
-  Creation creation(comm);
   Attributes* copies = nullptr;
-  creation.refuse(mpi::copy_attributes(comm, &copies));
-  creation.join(assertions(info));
-  Status status = creation.agree();
+  const Status copied = mpi::copy_attributes(comm, &copies);
   Comm* made = nullptr;
-  if (status) status = creation.make_early(&made);
-  if (status) status = creation.connect(*made);
+  const Status status =
+      comm.is_inter() ? duplicate_inter(comm, copied, &made) : duplicate_intra(comm, copied, info, &made);
   if (!status) {
     mpi::undo_copies(comm, copies);
     if (made != nullptr) mpi::release(*made);
@@ -115,7 +120,7 @@ Duplication::Duplication(Comm& parent, MPI_Comm* out) noexcept
 }
 
 Status start_duplicate(Comm& comm, Info* info, MPI_Comm* newcomm, MPI_Request* request) {
-  HEDDLE_TRY(coll::check(comm));
+  HEDDLE_TRY(coll::check_intra(comm));
   Attributes* copies = nullptr;
   const Status copied = mpi::copy_attributes(comm, &copies);
   Duplication* d = duplications().take(comm, newcomm);

@@ -57,7 +57,7 @@ Status exchange(Comm& parent, const std::vector<Address>& mine, const std::vecto
 }  // namespace
 
 Status comm_create_endpoints(Comm& parent, int my_num_ep, Info* info, MPI_Comm out_comm_hdls[]) {
-  HEDDLE_TRY(coll::check(parent));
+  HEDDLE_TRY(coll::check_intra(parent));
   std::fill_n(out_comm_hdls, std::max(my_num_ep, 0), MPI_COMM_NULL);
   comm::Creation creation(parent);
   Reserved reserved(*parent.process);

@@ -68,7 +68,7 @@ int guided_color(Comm& comm, int split_type, Info* info) {
 }  // namespace
 
 Status comm_split(Comm& comm, int color, int key, MPI_Comm* newcomm) {
-  HEDDLE_TRY(coll::check(comm));
+  HEDDLE_TRY(coll::check_intra(comm));
   Creation creation(comm);
   if (color < 0 && color != MPI_UNDEFINED) {
     creation.refuse(error(MPI_ERR_ARG, "color is %d; it must not be negative, or be MPI_UNDEFINED", color));
@@ -77,7 +77,7 @@ Status comm_split(Comm& comm, int color, int key, MPI_Comm* newcomm) {
 }
 
 Status comm_split_type(Comm& comm, int split_type, int key, Info* info, MPI_Comm* newcomm) {
-  HEDDLE_TRY(coll::check(comm));
+  HEDDLE_TRY(coll::check_intra(comm));
   Creation creation(comm);
   int color = MPI_UNDEFINED;
   switch (split_type) {

@@ -87,7 +87,11 @@ void close(Comm& comm) noexcept {
   if (comm.release()) destroy(comm);
 }
 
-void destroy(Comm& comm) noexcept { comms().give_back(&comm); }
+void destroy(Comm& comm) noexcept {
+  Comm* local = comm.local;
+  comms().give_back(&comm);
+  if (local != nullptr) release(*local);  // not from the destructor, which runs under the slab's mutex
+}
 
 Comm::Comm(Process& p, Group& g) noexcept
     : Object(Kind::kComm), process(&p), group(&g), rank(g.rank), size(g.size()), peer_count(g.size()) {}

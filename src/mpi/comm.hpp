@@ -70,8 +70,11 @@ struct Comm : Object {
   ~Comm();
 
   Process* process;
-  Group* group;                   // a reference is held
-  Group* remote_group = nullptr;  // intercommunicators: the group that ranks of sends and receives refer to
+  Group* group;  // a reference is held
+  // Intercommunicators: the group that ranks of sends and receives refer to, and a communicator of the local group for
+  // what that does by itself in a collective. References are held.
+  Group* remote_group = nullptr;
+  Comm* local = nullptr;
   int rank;
   int size;
   int peer_count;   // ranks that sends and receives may name: of the remote group, where there is one

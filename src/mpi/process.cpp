@@ -142,11 +142,18 @@ Status Process::finish() {
   return boot_->finalize();
 }
 
-Comm* Process::new_comm(Group* group, Address mine, const Address* addresses) {
+Comm* Process::new_comm(Group* group, Address mine, const Address* addresses, Group* remote_group) {
   Comm* comm = group == nullptr ? nullptr : take_comm(*this, *group, mine);
-  if (comm == nullptr) return nullptr;
+  if (comm == nullptr) {
+    if (remote_group != nullptr) mpi::release(*remote_group);
+    return nullptr;
+  }
+  if (remote_group != nullptr) {
+    comm->remote_group = remote_group;
+    comm->peer_count = remote_group->size();
+  }
   comm->vci = comm->stream.vci = &domain_->vci(mine.vci);
-  const auto members = static_cast<std::size_t>(comm->size);
+  const auto members = static_cast<std::size_t>(comm->peer_count);
   comm->peers.reset(new (std::nothrow) Peer[members]);
   if (comm->peers == nullptr) {
     mpi::release(*comm);

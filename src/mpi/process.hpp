@@ -49,8 +49,9 @@ class Process {
   int threads() const noexcept { return threads_; }
 
   // A communicator over `group` (its reference moves in) in which this process listens at `mine` and rank i at
-  // addresses[i]. Local. Null when memory ran out.
-  Comm* new_comm(Group* group, Address mine, const Address* addresses);
+  // addresses[i]; with a remote group (whose reference moves in, too) an intercommunicator, and rank i is of that. Local.
+  // Null when memory ran out.
+  Comm* new_comm(Group* group, Address mine, const Address* addresses, Group* remote_group = nullptr);
   // Address for a communicator about to be made: a fresh context and the next VCI of the pool (the fallback when it is
   // empty); with assertions and several threads, all VCIs of the process.
   Status reserve_address(std::uint16_t asserted, Address* out);

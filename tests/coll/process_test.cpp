@@ -261,14 +261,17 @@ TEST(Errors, NoMemory) {
   });
 }
 
-TEST(Errors, Intercommunicator) {
+TEST(Errors, ScanOfAnIntercommunicator) {
   run_processes(1, [](Process& process) {
     Comm& self = *process.self();
     self.remote_group = self.group;
-    EXPECT_EQ(api::barrier(self).error_class(), MPI_ERR_COMM);
+    int in = 1, out = 0;
+    EXPECT_EQ(api::scan(&in, &out, 1, int_type(), sum(), self).error_class(), MPI_ERR_COMM);
     EXPECT_NE(std::string(last_error_detail()).find("MPI_Intercomm_merge"), std::string::npos);
-    MPI_Request request;
-    EXPECT_EQ(api::barrier(self, coll::nonblocking(&request)).error_class(), MPI_ERR_COMM);
+    MPI_Request request = MPI_REQUEST_NULL;
+    EXPECT_EQ(api::exscan(&in, &out, 1, int_type(), sum(), self, coll::nonblocking(&request)).error_class(),
+              MPI_ERR_COMM);
+    EXPECT_EQ(request, MPI_REQUEST_NULL);
     self.remote_group = nullptr;
     EXPECT_TRUE(api::barrier(self));
   });

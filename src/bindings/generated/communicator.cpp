@@ -194,8 +194,14 @@ HEDDLE_PUBLIC int PMPI_Comm_test_inter(MPI_Comm comm, int* flag) {
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Comm_test_inter) int MPI_Comm_test_inter(MPI_Comm, int*);
 
-HEDDLE_PUBLIC int PMPI_Intercomm_create(MPI_Comm local_comm, int, MPI_Comm, int, int, MPI_Comm*) {
-  return missing("MPI_Intercomm_create", local_comm);
+HEDDLE_PUBLIC int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm) {
+  return call<kRunning>("MPI_Intercomm_create", OnComm{"local_comm", local_comm}, [&](mpi::Comm& local_comm_) -> Status {
+    mpi::Comm* peer_comm_ = nullptr;
+    if (local_comm_.rank == local_leader) HEDDLE_TRY(find("peer_comm", peer_comm, peer_comm_));
+    HEDDLE_TRY(check_send_tag("tag", tag));
+    HEDDLE_TRY(not_null("newintercomm", newintercomm));
+    return api::intercomm_create(local_comm_, local_leader, peer_comm_, remote_leader, tag, newintercomm);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Intercomm_create) int MPI_Intercomm_create(MPI_Comm, int, MPI_Comm, int, int, MPI_Comm*);
 
@@ -204,8 +210,11 @@ HEDDLE_PUBLIC int PMPI_Intercomm_create_from_groups(MPI_Group, int, MPI_Group, i
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Intercomm_create_from_groups) int MPI_Intercomm_create_from_groups(MPI_Group, int, MPI_Group, int, const char*, MPI_Info, MPI_Errhandler, MPI_Comm*);
 
-HEDDLE_PUBLIC int PMPI_Intercomm_merge(MPI_Comm intercomm, int, MPI_Comm*) {
-  return missing("MPI_Intercomm_merge", intercomm);
+HEDDLE_PUBLIC int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
+  return call<kRunning>("MPI_Intercomm_merge", OnComm{"intercomm", intercomm}, [&](mpi::Comm& intercomm_) -> Status {
+    HEDDLE_TRY(not_null("newintracomm", newintracomm));
+    return api::intercomm_merge(intercomm_, high, newintracomm);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Intercomm_merge) int MPI_Intercomm_merge(MPI_Comm, int, MPI_Comm*);
 

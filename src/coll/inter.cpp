@@ -1,0 +1,116 @@
+// The collectives of intercommunicators.
+//
+// Method:  data for or from each rank apart goes straight between the two; everything else goes over rank 0 of each group:
+//          what a group combines or spreads it does with the builders for one group, among its own members.
+#include "coll/build.hpp"
+
+namespace heddle::coll {
+namespace {
+
+// The steps that `build` writes stay in the local group. They are over when it returns.
+template <class Build>
+void locally(Schedule& s, Build&& build) {
+  s.join();
+  s.stay_local(true);
+  build();
+  s.join();
+  s.stay_local(false);
+}
+
+// The reduction of the local group's operands, at its rank 0.
+Buffer reduce_locally(Schedule& s, Buffer own, Op& op) {
+  const Buffer reduced = s.rank() == 0 ? s.scratch(own.count, *own.type) : Buffer(nullptr, own.count, *own.type);
+  locally(s, [&] { build_reduce(s, own, reduced.data, op, 0); });
+  return reduced;
+}
+
+// Rank 0 of each group gives the other's its group's reduction for theirs, which is returned there.
+Buffer swap_reductions(Schedule& s, Buffer own, Op& op, Buffer theirs) {
+  const Buffer ours = reduce_locally(s, own, op);
+  if (s.rank() == 0) {
+    s.send(ours, 0);
+    s.recv(theirs, 0);
+    s.join();
+  }
+  return theirs;
+}
+
+// count_of(r) items of the result are rank r's, and all together as many as in the remote group.
+template <class CountOf>
+void reduce_then_scatter(Schedule& s, const void* own, void* result, CountOf count_of, Datatype& type, Op& op) {
+  MPI_Count total = 0;
+  for (int r = 0; r < s.size(); ++r) total += count_of(r);
+  const Buffer place = s.rank() == 0 ? s.scratch(total, type) : Buffer(nullptr, total, type);
+  const Buffer theirs = swap_reductions(s, Buffer(own, total, type), op, place);
+  const Buffer mine(result, count_of(s.rank()), type);
+  locally(s, [&] {
+    if (s.rank() != 0) return s.recv(mine, 0);
+    MPI_Count first = count_of(0);
+    s.copy(theirs.part(0, first), mine);
+    for (int r = 1; r < s.size(); first += count_of(r++)) s.send(theirs.part(first, count_of(r)), r);
+  });
+}
+
+}  // namespace
+
+void build_inter_barrier(Schedule& s) {
+  const Buffer nothing(nullptr, 0, mpi::byte_type());
+  locally(s, [&] { build_barrier(s); });
+  if (s.rank() == 0) {
+    s.send(nothing, 0);
+    s.recv(nothing, 0);
+  }
+  locally(s, [&] { build_barrier(s); });
+}
+
+void build_inter_bcast(Schedule& s, Buffer data, int root) {
+  if (root == MPI_ROOT) s.send(data, 0);
+  if (root < 0) return;
+  if (s.rank() == 0) s.recv(data, root);
+  locally(s, [&] { build_bcast(s, data, 0); });
+}
+
+void build_inter_gather(Schedule& s, Buffer send, const Blocks& recv, int root) {
+  if (root >= 0) s.send(send, root);
+  for (int r = 0; root == MPI_ROOT && r < s.remote_size(); ++r) s.recv(recv[r], r);
+}
+
+void build_inter_scatter(Schedule& s, const Blocks& send, Buffer recv, int root) {
+  if (root >= 0) s.recv(recv, root);
+  for (int r = 0; root == MPI_ROOT && r < s.remote_size(); ++r) s.send(send[r], r);
+}
+
+void build_inter_allgather(Schedule& s, Buffer send, const Blocks& recv) {
+  for (int r = 0; r < s.remote_size(); ++r) s.recv(recv[r], r);
+  for (int r = 0; r < s.remote_size(); ++r) s.send(send, r);
+}
+
+void build_inter_alltoall(Schedule& s, const Blocks& send, const Blocks& recv) {
+  for (int r = 0; r < s.remote_size(); ++r) s.recv(recv[r], r);
+  for (int r = 0; r < s.remote_size(); ++r) s.send(send[r], r);
+}
+
+void build_inter_reduce(Schedule& s, Buffer own, void* result, Op& op, int root) {
+  if (root == MPI_ROOT) s.recv(Buffer(result, own.count, *own.type), 0);
+  if (root < 0) return;
+  const Buffer reduced = reduce_locally(s, own, op);
+  if (s.rank() == 0) s.send(reduced, root);
+}
+
+void build_inter_allreduce(Schedule& s, Buffer own, void* result, Op& op) {
+  const Buffer theirs = swap_reductions(s, own, op, Buffer(result, own.count, *own.type));
+  locally(s, [&] { build_bcast(s, theirs, 0); });
+}
+
+void build_inter_reduce_scatter(Schedule& s, const void* own, void* result, IntArray counts, Datatype& type, Op& op) {
+  reduce_then_scatter(
+      s, own, result, [&](int r) { return counts[static_cast<std::size_t>(r)]; }, type, op);
+}
+
+void build_inter_reduce_scatter_block(Schedule& s, const void* own, void* result, MPI_Count count, Datatype& type,
+                                      Op& op) {
+  reduce_then_scatter(
+      s, own, result, [&](int) { return count; }, type, op);
+}
+
+}  // namespace heddle::coll

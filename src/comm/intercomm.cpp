@@ -1,0 +1,219 @@
+// Intercommunicators: MPI_Intercomm_create, MPI_Intercomm_merge, and their duplicates.
+//
+// Method:  each group agrees within itself, as for any communicator; then one member of each tells the other of all in its
+//          group over a communicator that both are in (the bridge), and passes on what it heard. Every record has its
+//          member's error, so both groups know alike whether it can be made. What bridges a merge or a duplicate is the
+//          intercommunicator itself.
+#include <algorithm>
+#include <vector>
+
+#include "coll/api.hpp"
+#include "coll/operation.hpp"
+#include "comm/api_comm.hpp"
+#include "comm/creation.hpp"
+#include "mpi/attribute.hpp"
+#include "mpi/errhandler.hpp"
+#include "mpi/error_text.hpp"
+#include "mpi/handle.hpp"
+#include "mpi/process.hpp"
+
+namespace heddle::api {
+namespace {
+
+using comm::Creation;
+using mpi::Address;
+using mpi::ProcessId;
+
+// What one group tells the other of a member.
+struct Record {
+  ProcessId process;
+  std::int32_t error;
+  std::int32_t color;
+  Address address;
+};
+static_assert(std::is_trivially_copyable_v<Record>);
+
+struct Bridge {
+  Comm* comm;  // significant at the leader
+  int leader;  // of the local group, in the local communicator
+  int remote;  // the other group's, in `comm`
+  int tag;     // on the collective channel
+};
+
+// Between the leaders: `bytes` each way.
+int swap(const Bridge& bridge, void* mine, MPI_Count my_bytes, void* theirs, MPI_Count their_bytes) {
+  coll::Schedule schedule(bridge.comm->rank, bridge.comm->size);
+  schedule.recv(coll::Buffer(theirs, their_bytes, mpi::byte_type()), bridge.remote);
+  schedule.send(coll::Buffer(mine, my_bytes, mpi::byte_type()), bridge.remote);
+  schedule.join();
+  coll::Messages messages(*bridge.comm, /*blocking=*/true, bridge.tag);
+  coll::Progress at;
+  coll::run(schedule, at, messages);
+  return messages.error();
+}
+
+// The records of the other group, at every member of this one. A group that cannot take part has none.
+Status exchange(Comm& local, const Bridge& bridge, std::vector<Record> mine, std::vector<Record>* theirs) {
+  std::int32_t counts[2] = {static_cast<std::int32_t>(mine.size()), 0};  // ours, theirs
+  int failed = MPI_SUCCESS;
+  const bool leads = local.rank == bridge.leader;
+  if (leads) {
+    failed = swap(bridge, &counts[0], sizeof counts[0], &counts[1], sizeof counts[1]);
+    theirs->resize(static_cast<std::size_t>(counts[1]));
+    const auto bytes = [](const std::vector<Record>& r) { return static_cast<MPI_Count>(r.size() * sizeof(Record)); };
+    if (failed == MPI_SUCCESS) failed = swap(bridge, mine.data(), bytes(mine), theirs->data(), bytes(*theirs));
+    counts[0] = failed;
+  }
+  HEDDLE_TRY(bcast(counts, sizeof counts, mpi::byte_type(), bridge.leader, local));
+  if (!leads) failed = counts[0];
+  if (failed != MPI_SUCCESS)
+    return leads ? Status::of_class(failed) : error(failed, "the leader could not reach the other group");
+  theirs->resize(static_cast<std::size_t>(counts[1]));
+  HEDDLE_TRY(bcast(theirs->data(), static_cast<MPI_Count>(theirs->size() * sizeof(Record)), mpi::byte_type(),
+                   bridge.leader, local));
+  if (theirs->empty()) return error(MPI_ERR_OTHER, "no communicator was made: the other group could not take part");
+  for (std::size_t r = 0; r < theirs->size(); ++r) {
+    if ((*theirs)[r].error != MPI_SUCCESS) {
+      return error((*theirs)[r].error, "no communicator was made: rank %zu of the other group could not take part", r);
+    }
+  }
+  return Status::ok();
+}
+
+std::vector<Record> records_of(Comm& local, const Creation& creation) {
+  std::vector<Record> records;
+  for (std::size_t r = 0; r < creation.proposals().size(); ++r) {
+    const comm::Proposal& p = creation.proposals()[r];
+    records.push_back({local.group->members[r], p.error, p.color, p.address});
+  }
+  return records;
+}
+
+// Both sides of an exchange that `creation`, among the members of `local`, takes part in whatever became of it here.
+Status agree(Creation& creation, Comm& local, const Bridge& bridge, std::vector<Record>* theirs) {
+  const Status here = creation.agree();
+  const Status there = exchange(local, bridge, here ? records_of(local, creation) : std::vector<Record>(), theirs);
+  return here ? there : here;
+}
+
+Status make_inter(Comm& parent, Comm& local, Creation& creation, const std::vector<Record>& theirs, Comm** out) {
+  std::vector<ProcessId> members;
+  std::vector<Address> addresses;
+  for (const Record& r : theirs) {
+    members.push_back(r.process);
+    addresses.push_back(r.address);
+  }
+  for (ProcessId id : members) {
+    if (std::find(local.group->members.begin(), local.group->members.end(), id) != local.group->members.end()) {
+      return error(MPI_ERR_COMM, "process %u is in both groups; those of an intercommunicator are disjoint", id);
+    }
+  }
+  mpi::Group* group = mpi::take_group(local.group->members, local.group->self);
+  mpi::Group* remote = mpi::take_group(std::move(members), local.group->self);
+  if (group == nullptr || remote == nullptr) {
+    if (group != nullptr) mpi::release(*group);
+    if (remote != nullptr) mpi::release(*remote);
+    return error(MPI_ERR_NO_MEM, "no memory for the groups of an intercommunicator");
+  }
+  *out = parent.process->new_comm(group, creation.take_address(), addresses.data(), remote);
+  if (*out == nullptr) return error(MPI_ERR_NO_MEM, "no memory for an intercommunicator");
+  (*out)->local = &local;
+  local.retain();
+  mpi::Errhandler* handler = mpi::get_errhandler(parent);
+  mpi::set_errhandler(**out, *handler);
+  mpi::release(*handler);
+  return Status::ok();
+}
+
+// A communicator of the same members for the library alone. `refusal`: why this one cannot take part.
+Status duplicate_quietly(Comm& comm, Status refusal, Comm** out) {
+  Creation creation(comm);
+  creation.refuse(refusal);
+  creation.join();
+  HEDDLE_TRY(creation.agree());
+  HEDDLE_TRY(creation.make_early(out));
+  return creation.connect(**out);
+}
+
+// `group`: a communicator of this process's group. With `unreachable` nobody of it speaks to the other group; with
+// `refusal` that is told.
+Status create(Comm& parent, Comm& group, Status unreachable, Status refusal, const Bridge& bridge, Comm** out) {
+  Comm* local = nullptr;
+  HEDDLE_TRY(duplicate_quietly(group, unreachable, &local));
+  Creation creation(*local);
+  creation.refuse(refusal);
+  creation.join();
+  std::vector<Record> theirs;
+  Status status = agree(creation, *local, bridge, &theirs);
+  if (status) status = make_inter(parent, *local, creation, theirs, out);
+  mpi::release(*local);
+  return status;
+}
+
+// All members of a group say the same.
+Status check_same(const Creation& creation) {
+  for (const comm::Proposal& p : creation.proposals()) {
+    if (p.color != creation.proposals().front().color) {
+      return error(MPI_ERR_ARG, "the members of this process's group brought different values of `high`");
+    }
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Status intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int remote_leader, int tag,
+                        MPI_Comm* newintercomm) {
+  HEDDLE_TRY(coll::check_intra(local_comm));
+  *newintercomm = MPI_COMM_NULL;
+  if (!local_comm.has_peer(local_leader)) {
+    return error(MPI_ERR_RANK, "local_leader is %d; the local communicator has %d ranks", local_leader,
+                 local_comm.size);
+  }
+  Status reachable;
+  if (peer_comm != nullptr && !peer_comm->has_peer(remote_leader)) {
+    reachable = error(MPI_ERR_RANK, "remote_leader is %d; the peer communicator has %d ranks", remote_leader,
+                      peer_comm->peer_count);
+  }
+  const Bridge bridge{peer_comm, local_leader, remote_leader, comm::group_tag(tag)};
+  Comm* made = nullptr;
+  HEDDLE_TRY(create(local_comm, local_comm, reachable, Status::ok(), bridge, &made));
+  *newintercomm = mpi::to_handle(made);
+  return Status::ok();
+}
+
+Status intercomm_merge(Comm& intercomm, int high, MPI_Comm* newintracomm) {
+  *newintracomm = MPI_COMM_NULL;
+  if (!intercomm.is_inter()) return error(MPI_ERR_COMM, "an intracommunicator has no two groups to merge");
+  const int tag = coll::next_tag(intercomm);
+  Comm& local = *intercomm.local;
+  Creation creation(local);
+  creation.set(high != 0, 0);
+  creation.join();
+  std::vector<Record> theirs;
+  HEDDLE_TRY(agree(creation, local, {&intercomm, 0, 0, tag}, &theirs));
+  HEDDLE_TRY(check_same(creation));
+  std::vector<Record> all = records_of(local, creation);
+  // Where both say the same, the group with the smaller process goes first.
+  const bool first =
+      all.front().color != theirs.front().color ? high == 0 : all.front().process < theirs.front().process;
+  const int rank = local.rank + (first ? 0 : static_cast<int>(theirs.size()));
+  all.insert(first ? all.end() : all.begin(), theirs.begin(), theirs.end());
+  std::vector<ProcessId> members;
+  std::vector<Address> addresses;
+  for (const Record& r : all) {
+    members.push_back(r.process);
+    addresses.push_back(r.address);
+  }
+  Comm* made = nullptr;
+  HEDDLE_TRY(comm::make_comm(intercomm, std::move(members), rank, creation.take_address(), addresses, &made));
+  *newintracomm = mpi::to_handle(made);
+  return Status::ok();
+}
+
+Status duplicate_inter(Comm& intercomm, Status refusal, Comm** out) {
+  const Bridge bridge{&intercomm, 0, 0, coll::next_tag(intercomm)};
+  return create(intercomm, *intercomm.local, Status::ok(), refusal, bridge, out);
+}
+
+}  // namespace heddle::api

@@ -1,0 +1,245 @@
+// Intercommunicators: of the even and of the odd ranks, and of the first rank and all others. What they say of themselves,
+// messages, every collective in its three forms, merging, duplicates, errors.
+#include "coll.h"
+
+static MPI_Comm local;
+static int remote_size, first_group;
+static int* world_ranks;  // of the remote group
+
+enum { kInts = 700 };
+
+// `side` tells this process's group; the lowest world rank of each leads.
+static void make(int side, int leader_of_the_other) {
+  MPI_Group remote, world;
+  int flag, *ranks;
+  MPI_Comm_split(MPI_COMM_WORLD, side, world_rank, &local);
+  int mine;
+  MPI_Comm_rank(local, &mine);
+  // Only the leader's peer communicator counts.
+  MPI_Intercomm_create(local, 0, mine == 0 ? MPI_COMM_WORLD : MPI_COMM_NULL, leader_of_the_other, 17, &comm);
+  MPI_Comm_test_inter(comm, &flag);
+  CHECK(flag);
+  MPI_Comm_rank(comm, &rank);
+  CHECK_EQ(rank, mine);
+  MPI_Comm_size(comm, &size);
+  MPI_Comm_remote_size(comm, &remote_size);
+  CHECK_EQ(size + remote_size, world_size);
+  MPI_Comm_remote_group(comm, &remote);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  ranks = malloc((size_t)remote_size * sizeof *ranks);
+  world_ranks = malloc((size_t)remote_size * sizeof *world_ranks);
+  for (int i = 0; i < remote_size; i++) ranks[i] = i;
+  MPI_Group_translate_ranks(remote, remote_size, ranks, world, world_ranks);
+  CHECK_EQ(world_ranks[0], leader_of_the_other);
+  for (int i = 1; i < remote_size; i++) CHECK(world_ranks[i] > world_ranks[i - 1]);
+  free(ranks);
+  MPI_Group_free(&remote);
+  MPI_Group_free(&world);
+  first_group = side == 0;
+}
+
+static void messages(MPI_Comm with) {
+  MPI_Status status;
+  int in, out = 1000 + world_rank;
+  for (int r = 0; r < remote_size; r++) MPI_Send(&out, 1, MPI_INT, r, 3, with);
+  for (int i = 0; i < remote_size; i++) {
+    MPI_Recv(&in, 1, MPI_INT, i % 2 ? MPI_ANY_SOURCE : i, 3, with, &status);
+    CHECK_EQ(in, 1000 + world_ranks[status.MPI_SOURCE]);
+    if (i % 2) break;  // the rest by rank
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int flag = 1; flag;) {
+    MPI_Iprobe(MPI_ANY_SOURCE, 3, with, &flag, &status);
+    if (!flag) break;
+    MPI_Recv(&in, 1, MPI_INT, status.MPI_SOURCE, 3, with, &status);
+    CHECK_EQ(in, 1000 + world_ranks[status.MPI_SOURCE]);
+  }
+}
+
+static int theirs(int r, int to, int i) { return element(world_ranks[r], to, i); }
+
+// The one of the first group with that local rank is the root.
+static int as_root(int root) { return first_group ? (rank == root ? MPI_ROOT : MPI_PROC_NULL) : root; }
+
+static void rooted(int root) {
+  int at_root = first_group && rank == root, who = as_root(root);
+  int data[kInts], sent[kInts], *all = calloc((size_t)remote_size * kInts, sizeof *all);
+  for (int i = 0; i < kInts; i++) data[i] = at_root ? element(world_rank, 0, i) : -1;
+  RUN(Bcast, bcast, data, kInts, MPI_INT, who, comm);
+  for (int i = 0; i < kInts && !first_group; i++) CHECK_EQ(data[i], theirs(root, 0, i));
+
+  for (int i = 0; i < kInts; i++) sent[i] = element(world_rank, 1, i);
+  RUN(Gather, gather, sent, kInts, MPI_INT, all, kInts, MPI_INT, who, comm);
+  for (int r = 0; r < remote_size && at_root; r++)
+    for (int i = 0; i < kInts; i++) CHECK_EQ(all[r * kInts + i], theirs(r, 1, i));
+
+  for (int r = 0; r < remote_size; r++)
+    for (int i = 0; i < kInts; i++) all[r * kInts + i] = element(world_rank, 2 + r, i);
+  RUN(Scatter, scatter, all, kInts, MPI_INT, data, kInts, MPI_INT, who, comm);
+  for (int i = 0; i < kInts && !first_group; i++) CHECK_EQ(data[i], theirs(root, 2 + rank, i));
+
+  RUN(Reduce, reduce, sent, data, kInts, MPI_INT, MPI_SUM, who, comm);
+  for (int i = 0; i < kInts && at_root; i++) {
+    int sum = 0;
+    for (int r = 0; r < remote_size; r++) sum += theirs(r, 1, i);
+    CHECK_EQ(data[i], sum);
+  }
+
+  int *counts = malloc((size_t)remote_size * 2 * sizeof *counts), *places = counts + remote_size, mine = 1 + rank % 3;
+  for (int r = 0; r < remote_size; r++) counts[r] = 1 + r % 3, places[r] = 5 * (remote_size - 1 - r);
+  memset(all, 0, (size_t)remote_size * kInts * sizeof *all);
+  RUN(Gatherv, gatherv, sent, mine, MPI_INT, all, counts, places, MPI_INT, who, comm);
+  for (int r = 0; r < remote_size && at_root; r++)
+    for (int i = 0; i < counts[r]; i++) CHECK_EQ(all[places[r] + i], theirs(r, 1, i));
+  for (int i = 0; i < remote_size * kInts; i++) all[i] = element(world_rank, 9, i);
+  RUN(Scatterv, scatterv, all, counts, places, MPI_INT, data, mine, MPI_INT, who, comm);
+  for (int i = 0; i < mine && !first_group; i++) CHECK_EQ(data[i], theirs(root, 9, 5 * (size - 1 - rank) + i));
+  free(counts);
+  free(all);
+}
+
+static void everyone(void) {
+  size_t most = (size_t)(remote_size > size ? remote_size : size) * kInts;
+  int *in = calloc(most, sizeof *in), *out = calloc(most, sizeof *out);
+  int* counts = malloc((size_t)(remote_size + size) * 2 * sizeof *counts);
+  int* places = counts + remote_size + size;
+  MPI_Datatype* types = malloc((size_t)remote_size * sizeof *types);
+  RUN(Allgather, allgather, (out[0] = element(world_rank, 1, 0), out), 1, MPI_INT, in, 1, MPI_INT, comm);
+  for (int r = 0; r < remote_size; r++) CHECK_EQ(in[r], theirs(r, 1, 0));
+  for (int r = 0; r < remote_size; r++) counts[r] = 1 + r % 3, places[r] = 4 * r;
+  for (int i = 0; i < 3; i++) out[i] = element(world_rank, 2, i);
+  RUN(Allgatherv, allgatherv, out, 1 + rank % 3, MPI_INT, in, counts, places, MPI_INT, comm);
+  for (int r = 0; r < remote_size; r++)
+    for (int i = 0; i < counts[r]; i++) CHECK_EQ(in[places[r] + i], theirs(r, 2, i));
+  for (int r = 0; r < remote_size; r++)
+    for (int i = 0; i < kInts; i++) out[r * kInts + i] = element(world_rank, r, i);
+  RUN(Alltoall, alltoall, out, kInts, MPI_INT, in, kInts, MPI_INT, comm);
+  for (int r = 0; r < remote_size; r++)
+    for (int i = 0; i < kInts; i++) CHECK_EQ(in[r * kInts + i], theirs(r, rank, i));
+  for (int r = 0; r < remote_size; r++) counts[r] = 1, places[r] = r * kInts;
+  memset(in, 0, most * sizeof *in);
+  RUN(Alltoallv, alltoallv, out, counts, places, MPI_INT, in, counts, places, MPI_INT, comm);
+  for (int r = 0; r < remote_size; r++) CHECK_EQ(in[r * kInts], theirs(r, rank, 0));
+  for (int r = 0; r < remote_size; r++) places[r] *= (int)sizeof(int), types[r] = MPI_INT;
+  memset(in, 0, most * sizeof *in);
+  RUN(Alltoallw, alltoallw, out, counts, places, types, in, counts, places, types, comm);
+  for (int r = 0; r < remote_size; r++) CHECK_EQ(in[r * kInts], theirs(r, rank, 0));
+
+  for (int i = 0; i < kInts; i++) out[i] = element(world_rank, 3, i);
+  RUN(Allreduce, allreduce, out, in, kInts, MPI_INT, MPI_MAX, comm);
+  for (int i = 0; i < kInts; i++) CHECK_EQ(in[i], theirs(remote_size - 1, 3, i));
+  // size × remote_size items: remote_size for each of this group, size for each of the other one.
+  for (int i = 0; i < size * remote_size; i++) out[i] = element(world_rank, 4, i);
+  RUN(Reduce_scatter_block, reduce_scatter_block, out, in, remote_size, MPI_INT, MPI_MAX, comm);
+  for (int i = 0; i < remote_size; i++) CHECK_EQ(in[i], theirs(remote_size - 1, 4, rank * remote_size + i));
+  for (int r = 0; r < size; r++) counts[r] = r == 0 ? remote_size * size : 0;
+  RUN(Reduce_scatter, reduce_scatter, out, in, counts, MPI_INT, MPI_MAX, comm);
+  for (int i = 0; i < remote_size * size && rank == 0; i++) CHECK_EQ(in[i], theirs(remote_size - 1, 4, i));
+  free(types);
+  free(counts);
+  free(in);
+  free(out);
+}
+
+static void barriers(void) {
+  for (int round = 0; round < 30; round++) {
+    int in;
+    if (!first_group) MPI_Send(&round, 1, MPI_INT, 0, 5, comm);
+    RUN(Barrier, barrier, comm);
+    for (int r = 0; r < remote_size && first_group && rank == 0; r++) {
+      int flag;
+      MPI_Iprobe(r, 5, comm, &flag, MPI_STATUS_IGNORE);
+      CHECK(flag, "rank %d of the other group was not in the barrier", r);
+      MPI_Recv(&in, 1, MPI_INT, r, 5, comm, MPI_STATUS_IGNORE);
+      CHECK_EQ(in, round);
+    }
+  }
+}
+
+static void merged(int high_first, int high_second, int first_is_low) {
+  MPI_Comm all;
+  int all_rank, all_size, sum;
+  MPI_Intercomm_merge(comm, first_group ? high_first : high_second, &all);
+  MPI_Comm_rank(all, &all_rank);
+  MPI_Comm_size(all, &all_size);
+  CHECK_EQ(all_size, world_size);
+  CHECK_EQ(all_rank, rank + (first_group == first_is_low ? 0 : remote_size));
+  MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, all);
+  CHECK_EQ(sum, world_size * (world_size - 1) / 2);
+  MPI_Comm_free(&all);
+}
+
+static int copied;
+static int copy(MPI_Comm old, int key, void* state, void* in, void* out, int* flag) {
+  (void)old, (void)key, (void)state;
+  copied++;
+  *(void**)out = in;
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+static int refuse(MPI_Comm old, int key, void* state, void* in, void* out, int* flag) {
+  (void)old, (void)key, (void)state, (void)in, (void)out, (void)flag;
+  return MPI_ERR_OTHER;
+}
+
+static void duplicates(void) {
+  MPI_Comm twin;
+  int key, refusing, relation;
+  MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  MPI_Comm_create_keyval(refuse, MPI_COMM_NULL_DELETE_FN, &refusing, NULL);
+  MPI_Comm_set_attr(comm, key, &copied);
+  MPI_Comm_dup(comm, &twin);
+  CHECK_EQ(copied, 1);
+  MPI_Comm_compare(comm, twin, &relation);
+  CHECK_EQ(relation, MPI_CONGRUENT);
+  messages(twin);
+  MPI_Comm_free(&twin);
+  // One process cannot: all hear of it, in both groups.
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  if (world_rank == world_size - 1) MPI_Comm_set_attr(comm, refusing, &copied);
+  CHECK_CLASS(MPI_Comm_dup(comm, &twin), MPI_ERR_OTHER);
+  CHECK(twin == MPI_COMM_NULL);
+  if (world_rank == world_size - 1) MPI_Comm_delete_attr(comm, refusing);
+  MPI_Comm_free_keyval(&refusing);
+  MPI_Comm_free_keyval(&key);
+  messages(comm);
+}
+
+static void errors(void) {
+  int in = 0, out = 0;
+  MPI_Comm none;
+  CHECK_CLASS(MPI_Scan(&in, &out, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Send(&in, 1, MPI_INT, remote_size, 0, comm), MPI_ERR_RANK);
+  CHECK_CLASS(MPI_Bcast(&in, 1, MPI_INT, remote_size, comm), MPI_ERR_ROOT);
+  MPI_Comm_set_errhandler(local, MPI_ERRORS_RETURN);
+  CHECK_CLASS(MPI_Intercomm_create(local, size, MPI_COMM_WORLD, 0, 1, &none), MPI_ERR_RANK);
+  int class = error_class(MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, world_size, 1, &none));
+  CHECK_EQ(class, MPI_ERR_RANK);
+  CHECK_CLASS(MPI_Intercomm_merge(local, 0, &none), MPI_ERR_COMM);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  for (int way = 0; way < 2 && world_size > 1; way++) {
+    int side = way == 0 ? world_rank % 2 : world_rank != 0;
+    make(side, side == 0 ? 1 : 0);
+    messages(comm);
+    for (form = kBlocking; form < kForms; form++) {
+      int roots = first_group ? size : remote_size;
+      for (int root = 0; root < roots; root++) rooted(root);
+      everyone();
+      barriers();
+    }
+    merged(0, 1, 1);
+    merged(1, 0, 0);
+    merged(0, 0, 1);  // ours to decide: the group of the lowest process is first
+    merged(1, 1, 1);
+    copied = 0;
+    duplicates();
+    errors();
+    MPI_Comm_free(&local);
+    MPI_Comm_disconnect(&comm);
+    free(world_ranks);
+  }
+  return finish();
+}
