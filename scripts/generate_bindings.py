@@ -6,8 +6,8 @@ does, and which error class it gives, is in src/bindings/call.hpp; this file dec
 """
 
 from generate_tables import (
-    ANY_TIME, AT_ONCE, AT_THE_LEADER, SAME_AS, BODIES, OBJECTS, IN_PLACE, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, TELLS_TWIN,
-    NEEDS_REQUEST, NULLABLE, TITLES, kind_of_collective, chapter)
+    ANY_TIME, AT_ONCE, AT_THE_LEADER, SAME_AS, BODIES, OBJECTS, IN_PLACE, NEIGHBORHOOD, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, TELLS_TWIN,
+    NEEDS_REQUEST, NULLABLE, FRAMES, TITLES, kind_of_collective, chapter)
 
 HEAD = """\
 // {title}
@@ -54,6 +54,8 @@ class Body:
 
     def setup_gates(self):
         c = self.collective
+        if c in NEIGHBORHOOD:
+            self.check("mpi::check_topology(comm_)")
         if "root" in self.names and c:
             self.check('check_root("root", root, comm_)')
             if any(p.root_only for p in self.f.params) or c in IN_PLACE["sendbuf at root"]:
@@ -77,6 +79,12 @@ class Body:
         if p.name == "recvbuf" and c in IN_PLACE["recvbuf at root"]:
             return "at_root"
         return ""
+
+    def blocks(self, p):
+        """How many blocks a collective's array describes: one for each rank, or for each neighbour."""
+        if self.collective not in NEIGHBORHOOD:
+            return "comm_.peer_count"
+        return "outdegree(comm_)" if p.name in ("sendbuf", "sendcounts", "sdispls", "sendtypes") else "indegree(comm_)"
 
     # Writing -------------------------------------------------------------------------------------------------------
 
@@ -137,7 +145,7 @@ class Body:
         elif p.kind == "DATATYPE":
             if self.collective:
                 counts = p.name.replace("types", "counts")
-                self.check(f'check_types("{p.name}", {p.name}, mpi::IntArray({counts}), comm_.peer_count)', gates)
+                self.check(f'check_types("{p.name}", {p.name}, mpi::IntArray({counts}), {self.blocks(p)})', gates)
             else:
                 self.check(f'check_types("{p.name}", {p.name}, {p.length})', gates)
         self.args.append(p.name)
@@ -173,7 +181,7 @@ class Body:
         poly = p.kind.startswith("POLY")
         if p.is_array and p.direction == "in":
             self.count_array(p, gates)
-            return self.args.append(f"mpi::IntArray({p.name})" if poly else p.name)
+            return self.args.append(f"mpi::IntArray({p.name})" if poly or self.collective else p.name)
         if p.is_array:
             if poly:
                 raise SystemExit(f"{self.f.stem}: no rule for {p.name}")
@@ -194,7 +202,7 @@ class Body:
     def count_array(self, p, gates):
         length = p.length
         if length == "*":
-            length = "comm_.peer_count" if self.collective else None
+            length = self.blocks(p) if self.collective else None
         if length is None:
             return self.not_null(p, gates)
         cls = self.negative_class(p)
@@ -234,7 +242,7 @@ class Body:
             if allowed != "true":
                 self.check(f'not_in_place("{p.name}", {p.name})', gates, late=True)
         elif type_ and counted.is_array:
-            self.check(f'check_buffer("{p.name}", {p.name}, mpi::IntArray({count}), comm_.peer_count, *{type_}_)',
+            self.check(f'check_buffer("{p.name}", {p.name}, mpi::IntArray({count}), {self.blocks(p)}, *{type_}_)',
                        gates, late=True)
         elif type_:
             self.check(f'check_buffer("{p.name}", {p.name}, {count}, *{type_}_)', gates, late=True)
@@ -307,6 +315,8 @@ class Body:
             self.not_null(p)
             small = p.type.replace("_c*", "*")
             return self.args.append(f"reinterpret_cast<{small}>({p.name})" if p.type != small else p.name)
+        if p.kind == "DISPLACEMENT" and p.is_array and self.collective:
+            return self.count(p)
         if p.kind.startswith(("POLY", "ARRAY_LENGTH", "XFER_NUM", "NUM_BYTES", "DTYPE_")):
             return self.count(p)
         if (self.f.stem, p.name) in NULLABLE or p.kind in ("ARGUMENT_LIST", "EXTRA_STATE", "EXTRA_STATE2"):
@@ -469,7 +479,7 @@ def generate(model, missing, api_headers):
         chapters.setdefault(chapter(f), []).append(f)
     files = {}
     for name, functions in sorted(chapters.items()):
-        text = HEAD.format(title=TITLES[name], frame="call_tool" if name == "tool" else "call")
+        text = HEAD.format(title=TITLES[name], frame=FRAMES.get(name, "call"))
         text += "".join(function(f, missing) for f in functions)
         files[f"{name}.cpp"] = text + '\n}  // extern "C"\n'
     files["api.hpp"] = api_header(api_headers)

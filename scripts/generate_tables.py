@@ -40,7 +40,10 @@ IN_PLACE = {
     "sendbuf at root": {"Gather", "Gatherv", "Reduce"},
     "recvbuf at root": {"Scatter", "Scatterv"},
 }
-COLLECTIVES = set().union(*IN_PLACE.values()) | {"Barrier", "Bcast"}
+# Their arrays are as long as this rank has neighbours, and MPI_IN_PLACE means nothing to them.
+NEIGHBORHOOD = {"Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall", "Neighbor_alltoallv",
+                "Neighbor_alltoallw"}
+COLLECTIVES = set().union(*IN_PLACE.values()) | {"Barrier", "Bcast"} | NEIGHBORHOOD
 REDUCTIONS = {"Allreduce", "Reduce", "Scan", "Exscan", "Reduce_scatter", "Reduce_scatter_block", "Reduce_local"}
 
 # Buffer -> the parameters that say how many elements of which type it holds.
@@ -131,6 +134,8 @@ NULLABLE = {("MPI_Info_get_string", "value"), ("MPI_Comm_set_attr", "attribute_v
             ("MPI_Type_set_attr", "attribute_val"), ("MPI_Get_address", "location"), ("MPI_Free_mem", "base"),
             ("MPI_Session_get_nth_pset", "pset_name")}
 
+# What a chapter's functions include, where it is not call.hpp.
+FRAMES = {"tool": "call_tool", "topology": "call_topology"}
 TITLES = {
     "attribute": "Attributes: keys and values.",
     "buffer": "Buffers for buffered sends.",

@@ -41,7 +41,7 @@ Status comm_remote_size(Comm& comm, int* size);
 Status comm_remote_group(Comm& comm, MPI_Group* group);
 Status comm_get_parent(MPI_Comm* parent);
 
-// MPI_UNDEFINED: no communicator has a topology.
+// MPI_UNDEFINED: it has none.
 Status topo_test(Comm& comm, int* status);
 
 Status comm_set_name(Comm& comm, const char* comm_name);

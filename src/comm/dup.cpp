@@ -54,6 +54,7 @@ Status duplicate(Comm& comm, Info* info, MPI_Comm* newcomm) {
     return status;
   }
   made->attributes = copies;
+  made->topology = comm.topology;
   set_info(*made, info);
   *newcomm = mpi::to_handle(made);
   return Status::ok();
@@ -139,7 +140,10 @@ Status start_duplicate(Comm& comm, Info* info, MPI_Comm* newcomm, MPI_Request* r
     destroy(*d);
     return coll::out_of_memory(comm);
   }
-  if (d->made != nullptr) set_info(*d->made, info);
+  if (d->made != nullptr) {
+    d->made->topology = comm.topology;
+    set_info(*d->made, info);
+  }
   *newcomm = mpi::to_handle(d->made);
   *request = mpi::to_handle(static_cast<mpi::Request*>(d));
   if (!go_on(*d)) p2p::add_task(comm, *d);

@@ -4,6 +4,7 @@
 
 #include "comm/api_comm.hpp"
 #include "mpi/handle.hpp"
+#include "mpi/topology.hpp"
 
 namespace heddle::api {
 namespace {
@@ -73,8 +74,8 @@ Status comm_get_parent(MPI_Comm* parent) {
   return Status::ok();
 }
 
-Status topo_test(Comm&, int* status) {
-  *status = MPI_UNDEFINED;
+Status topo_test(Comm& comm, int* status) {
+  *status = comm.topology == nullptr ? MPI_UNDEFINED : comm.topology->kind;
   return Status::ok();
 }
 

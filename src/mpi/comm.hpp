@@ -33,6 +33,7 @@ class Process;
 struct Errhandler;
 struct Info;
 struct Attributes;
+struct Topology;
 
 enum class Channel : std::uint32_t { kUser = 0, kCollective = 1 };
 
@@ -80,9 +81,10 @@ struct Comm : Object {
   int peer_count;   // ranks that sends and receives may name: of the remote group, where there is one
   Address address;  // this process's own
   vci::Vci* vci = nullptr;
-  Stream stream;                   // on `vci`
-  std::unique_ptr<Peer[]> peers;   // by rank; no lane in a spread communicator
-  std::unique_ptr<Spread> spread;  // null: it uses one VCI
+  Stream stream;                             // on `vci`
+  std::unique_ptr<Peer[]> peers;             // by rank; no lane in a spread communicator
+  std::unique_ptr<Spread> spread;            // null: it uses one VCI
+  std::shared_ptr<const Topology> topology;  // null: none; set before anyone has the handle
 
   std::atomic<std::uint32_t> collective_sequence{0};  // numbers the collectives, gives each its tag
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "coll/api.hpp"
+#include "coll/api_neighbor.hpp"
 #include "comm/api_comm.hpp"
 #include "comm/api_init.hpp"
+#include "comm/api_topology.hpp"
 #include "mpi/api_attribute.hpp"
 #include "mpi/api_datatype.hpp"
 #include "mpi/api_environment.hpp"

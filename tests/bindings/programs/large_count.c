@@ -204,6 +204,27 @@ static void collectives(void) {
   free(types);
 }
 
+/* Round a ring: block 0 comes from the rank before, what that one sends to the next rank is its block 1. */
+static void neighbors(void) {
+  int one_period = 1;
+  MPI_Comm ring;
+  MPI_Request one, *request = &one;
+  MPI_Count counts[2] = {2, 2};
+  MPI_Aint displs[2] = {0, 2}, bytes[2] = {0, 2 * (MPI_Aint)sizeof(long)};
+  MPI_Datatype types[2] = {MPI_LONG, MPI_LONG};
+  OK(MPI_Cart_create(world, 1, &size, &one_period, 0, &ring));
+#define BOTH_SENT(first, second) FROM(in, 2, before, first), FROM(in + 2, 2, next, second), EXPECT(in[4] == -1)
+  EACH((Neighbor_allgather, neighbor_allgather, out, 2, MPI_LONG, in, 2, MPI_LONG, ring), BOTH_SENT(0, 0));
+  EACH((Neighbor_allgatherv, neighbor_allgatherv, out, 2, MPI_LONG, in, counts, displs, MPI_LONG, ring),
+       BOTH_SENT(0, 0));
+  EACH((Neighbor_alltoall, neighbor_alltoall, out, 2, MPI_LONG, in, 2, MPI_LONG, ring), BOTH_SENT(2, 0));
+  EACH((Neighbor_alltoallv, neighbor_alltoallv, out, counts, displs, MPI_LONG, in, counts, displs, MPI_LONG, ring),
+       BOTH_SENT(2, 0));
+  EACH((Neighbor_alltoallw, neighbor_alltoallw, out, counts, bytes, types, in, counts, bytes, types, ring),
+       BOTH_SENT(2, 0));
+  OK(MPI_Comm_free(&ring));
+}
+
 static void largest(void* invec, void* inoutvec, MPI_Count* len, MPI_Datatype* type) {
   long *a = invec, *b = inoutvec;
   MPI_Count i;
@@ -305,6 +326,7 @@ int main(int argc, char** argv) {
   before = (rank + size - 1) % size;
   sends();
   collectives();
+  neighbors();
   operations();
   types();
   packing();

@@ -1,0 +1,73 @@
+// The topology of a communicator: who its members' neighbours are (MPI 5.0, 8).
+//
+// Problem: three kinds of topology must look alike to neighbourhood collectives, which know only lists of neighbours.
+// Method:  what the program said is kept for the enquiry functions; beside it stand this rank's neighbours in the order
+//          of the blocks in its buffers. Both lists hold MPI_PROC_NULL where a grid ends.
+//          Messages between two ranks match in the order in which they were posted, so where two ranks are neighbours
+//          more than once, the order decides which block goes where. Blocks are sent in the order of `destinations`,
+//          and received in that of receive_slot(): in a grid, what goes in the negative direction arrives from the
+//          positive one, also when a period of 1 or 2 makes both directions lead to the same rank.
+//
+//              period of 2       rank 0            rank 1
+//                send        [ -  ][ +  ]      [ -  ][ +  ]      sent in this order: -, +
+//                                \   /            .
+//                                 \ /             .
+//                receive                       [ -  ][ +  ]      received in this order: +, -
+//
+// Threads: immutable; a duplicated communicator shares it with its parent.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/status.hpp"
+#include "mpi.h"
+#include "mpi/comm.hpp"
+
+namespace heddle::mpi {
+
+// A Cartesian grid; ranks are in row-major order.
+struct Grid {
+  std::vector<int> dims;
+  std::vector<int> periods;  // 0 or 1
+
+  int ndims() const noexcept { return static_cast<int>(dims.size()); }
+  std::vector<int> coords(int rank) const;
+  // REQUIRES: every coordinate lies in the grid.
+  int rank(const std::vector<int>& coords) const;
+  // The rank `disp` steps along `direction`; MPI_PROC_NULL when that leads out of the grid.
+  int shifted(int rank, int direction, MPI_Count disp) const;
+};
+
+// What MPI_Graph_create was given: every rank's neighbours, and where each rank's end.
+struct Graph {
+  std::vector<int> index, edges;
+
+  int first(int rank) const noexcept { return rank == 0 ? 0 : index[static_cast<std::size_t>(rank) - 1]; }
+  int degree(int rank) const noexcept { return index[static_cast<std::size_t>(rank)] - first(rank); }
+};
+
+struct Topology {
+  int kind;  // MPI_CART, MPI_GRAPH or MPI_DIST_GRAPH
+  Grid grid;
+  Graph graph;
+  bool weighted = false;
+  std::vector<int> source_weights, destination_weights;  // of a weighted MPI_DIST_GRAPH
+
+  std::vector<int> sources;       // block i of a receive buffer comes from sources[i]
+  std::vector<int> destinations;  // block i of a send buffer goes to destinations[i]
+
+  int indegree() const noexcept { return static_cast<int>(sources.size()); }
+  int outdegree() const noexcept { return static_cast<int>(destinations.size()); }
+  // The block that the i-th receive is for.
+  int receive_slot(int i) const noexcept { return kind == MPI_CART ? i ^ 1 : i; }
+};
+
+std::shared_ptr<const Topology> make_grid(Grid grid, int rank);
+std::shared_ptr<const Topology> make_graph(Graph graph, int rank);
+
+// The communicator has a topology (of this kind), or MPI_ERR_TOPOLOGY.
+Status check_topology(const Comm& comm);
+Status check_topology(const Comm& comm, int kind);
+
+}  // namespace heddle::mpi
