@@ -8,7 +8,7 @@
 namespace heddle {
 
 inline constexpr int kProcedures = 664;
-inline constexpr std::array<const char*, 252> kMissing = {
+inline constexpr std::array<const char*, 250> kMissing = {
     "MPI_Accumulate",
     "MPI_Accumulate_c",
     "MPI_Cart_coords",
@@ -137,8 +137,6 @@ inline constexpr std::array<const char*, 252> kMissing = {
     "MPI_Graph_neighbors",
     "MPI_Graph_neighbors_count",
     "MPI_Graphdims_get",
-    "MPI_Grequest_complete",
-    "MPI_Grequest_start",
     "MPI_Group_from_session_pset",
     "MPI_Ineighbor_allgather",
     "MPI_Ineighbor_allgather_c",
