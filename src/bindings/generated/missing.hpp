@@ -8,7 +8,7 @@
 namespace heddle {
 
 inline constexpr int kProcedures = 664;
-inline constexpr std::array<const char*, 250> kMissing = {
+inline constexpr std::array<const char*, 243> kMissing = {
     "MPI_Accumulate",
     "MPI_Accumulate_c",
     "MPI_Cart_coords",
@@ -210,13 +210,6 @@ inline constexpr std::array<const char*, 250> kMissing = {
     "MPI_Session_iflush_buffer",
     "MPI_Session_init",
     "MPI_Session_set_errhandler",
-    "MPI_Type_create_darray",
-    "MPI_Type_create_darray_c",
-    "MPI_Type_create_f90_complex",
-    "MPI_Type_create_f90_integer",
-    "MPI_Type_create_f90_real",
-    "MPI_Type_get_value_index",
-    "MPI_Type_match_size",
     "MPI_Unpublish_name",
     "MPI_Win_allocate",
     "MPI_Win_allocate_c",
