@@ -76,5 +76,9 @@ Status buffer_attach(void* buffer, MPI_Count size);
 Status buffer_detach(void* buffer_addr, MPI_Count* size);
 Status buffer_flush();
 Status buffer_iflush(MPI_Request* request);
+Status comm_attach_buffer(Comm& comm, void* buffer, MPI_Count size);
+Status comm_detach_buffer(Comm& comm, void* buffer_addr, MPI_Count* size);
+Status comm_flush_buffer(Comm& comm);
+Status comm_iflush_buffer(Comm& comm, MPI_Request* request);
 
 }  // namespace heddle::api

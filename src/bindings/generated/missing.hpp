@@ -8,7 +8,7 @@
 namespace heddle {
 
 inline constexpr int kProcedures = 664;
-inline constexpr std::array<const char*, 243> kMissing = {
+inline constexpr std::array<const char*, 237> kMissing = {
     "MPI_Accumulate",
     "MPI_Accumulate_c",
     "MPI_Cart_coords",
@@ -21,14 +21,8 @@ inline constexpr std::array<const char*, 243> kMissing = {
     "MPI_Cartdim_get",
     "MPI_Close_port",
     "MPI_Comm_accept",
-    "MPI_Comm_attach_buffer",
-    "MPI_Comm_attach_buffer_c",
     "MPI_Comm_connect",
     "MPI_Comm_create_from_group",
-    "MPI_Comm_detach_buffer",
-    "MPI_Comm_detach_buffer_c",
-    "MPI_Comm_flush_buffer",
-    "MPI_Comm_iflush_buffer",
     "MPI_Comm_join",
     "MPI_Comm_spawn",
     "MPI_Comm_spawn_multiple",

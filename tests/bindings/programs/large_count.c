@@ -132,6 +132,10 @@ static void sends(void) {
   void* back = NULL;
   OK(MPI_Buffer_detach_c(&back, &attached));
   EXPECT(back == buffer && attached == 1 << 16);
+  OK(MPI_Comm_attach_buffer_c(world, buffer, 1 << 16));
+  attached = 0;
+  OK(MPI_Comm_detach_buffer_c(world, &back, &attached));
+  EXPECT(back == buffer && attached == 1 << 16);
   free(buffer);
 }
 
