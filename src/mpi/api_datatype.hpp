@@ -27,10 +27,20 @@ Status type_create_struct(MPI_Count count, mpi::IntArray blocklengths, mpi::IntA
                           const MPI_Datatype* types, MPI_Datatype* newtype, bool wide);
 Status type_create_subarray(int ndims, mpi::IntArray sizes, mpi::IntArray subsizes, mpi::IntArray starts, int order,
                             mpi::Datatype& oldtype, MPI_Datatype* newtype, bool wide);
+// datatype_darray.cpp
+Status type_create_darray(int size, int rank, int ndims, mpi::IntArray gsizes, const int distribs[], const int dargs[],
+                          const int psizes[], int order, mpi::Datatype& oldtype, MPI_Datatype* newtype, bool wide);
 Status type_create_resized(mpi::Datatype& oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype* newtype, bool wide);
 Status type_dup(mpi::Datatype& oldtype, MPI_Datatype* newtype);
 Status type_commit(MPI_Datatype* datatype);
 Status type_free(MPI_Datatype* datatype);
+
+// datatype_f90.cpp, datatype_match.cpp
+Status type_create_f90_real(int p, int r, MPI_Datatype* newtype);
+Status type_create_f90_complex(int p, int r, MPI_Datatype* newtype);
+Status type_create_f90_integer(int r, MPI_Datatype* newtype);
+Status type_match_size(int typeclass, int size, MPI_Datatype* datatype);
+Status type_get_value_index(mpi::Datatype& value_type, mpi::Datatype& index_type, MPI_Datatype* pair_type);
 
 Status type_size(mpi::Datatype& datatype, MPI_Count* size);
 Status type_get_extent(mpi::Datatype& datatype, MPI_Count* lb, MPI_Count* extent);

@@ -5,6 +5,7 @@
 
 #include "base/slab.hpp"
 #include "mpi/attribute.hpp"
+#include "mpi/bsend_account.hpp"
 #include "mpi/errhandler.hpp"
 #include "mpi/info.hpp"
 #include "mpi/process.hpp"
@@ -104,6 +105,7 @@ Comm::~Comm() {
     s.vci->matching().purge(address.context + static_cast<std::uint32_t>(Channel::kCollective));
   });
   process->release_address(address);
+  delete bsend_account.load(std::memory_order_relaxed);
   if (errhandler != nullptr) mpi::release(*errhandler);
   if (info != nullptr) mpi::release(*info);
   drop_attributes(attributes);

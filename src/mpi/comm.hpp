@@ -30,6 +30,7 @@ class Lane;
 namespace heddle::mpi {
 
 class Process;
+struct BsendAccount;
 struct Errhandler;
 struct Info;
 struct Attributes;
@@ -87,6 +88,8 @@ struct Comm : Object {
   std::shared_ptr<const Topology> topology;  // null: none; set before anyone has the handle
 
   std::atomic<std::uint32_t> collective_sequence{0};  // numbers the collectives, gives each its tag
+
+  std::atomic<BsendAccount*> bsend_account{nullptr};  // its own, from the first use on
 
   std::mutex mutex;  // guards what follows
   Errhandler* errhandler = nullptr;

@@ -66,8 +66,9 @@ struct Datatype : Object {
   constexpr explicit Datatype(std::int32_t constant = 0) noexcept : Object(Kind::kDatatype, constant) {}
 
   bool committed = false;
-  bool contiguous = false;     // one block at 0, size == extent: n items are n * size bytes in a row
-  bool predefined = false;     // one of the ABI's constants: not counted, never destroyed; fortran_index is its value
+  bool contiguous = false;  // one block at 0, size == extent: n items are n * size bytes in a row
+  // One of the ABI's constants, whose value is fortran_index, or of MPI_Type_create_f90_*: not counted, never destroyed.
+  bool predefined = false;
   bool marked = false;         // lb and extent come from MPI_Type_create_resized, somewhere below
   Basic basic = Basic::kNone;  // of all leaves, when they are of one kind
   std::uint8_t alignment = 1;  // the strictest of all leaves
@@ -81,12 +82,16 @@ struct Datatype : Object {
   Layout layout;
 
   std::shared_ptr<const LayoutMemory> layout_memory;
-  std::shared_ptr<const Contents> contents;  // null: predefined
+  std::shared_ptr<const Contents> contents;  // null: a constant of the ABI
   Attributes* attributes = nullptr;
-  const char* predefined_name = "";
-  std::unique_ptr<char[]> name;  // set by MPI_Type_set_name
+  const char* predefined_name = "";  // as MPI_Type_get_name gives it
+  std::unique_ptr<char[]> name;      // set by MPI_Type_set_name
   Datatype* next_dead = nullptr;
 
+  // For sentences on predefined types.
+  const char* constant_name() const noexcept {
+    return predefined_name[0] != '\0' ? predefined_name : "a type of MPI_Type_create_f90_*";
+  }
   MPI_Count ub() const noexcept { return lb + extent; }
   MPI_Count true_ub() const noexcept { return true_lb + true_extent; }
   int combiner() const noexcept { return contents ? contents->combiner : MPI_COMBINER_NAMED; }

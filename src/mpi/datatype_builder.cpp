@@ -75,6 +75,11 @@ Status TypeBuilder::finish(const Layout& layout, Datatype** out) {
   return Status::ok();
 }
 
+Status check_order(int order) {
+  if (order == MPI_ORDER_C || order == MPI_ORDER_FORTRAN) return Status::ok();
+  return error(MPI_ERR_ARG, "order is %d; give MPI_ORDER_C or MPI_ORDER_FORTRAN", order);
+}
+
 Status clone(const Datatype& type, Datatype** out) {
   Datatype* copy = take_datatype();
   if (copy == nullptr) return error(MPI_ERR_NO_MEM, "no memory for one more datatype");

@@ -93,6 +93,9 @@ class TypeBuilder {
   std::uint8_t alignment_ = 1;
 };
 
+// Of the elements of an array: MPI_ORDER_C or MPI_ORDER_FORTRAN.
+Status check_order(int order);
+
 // Memory for a datatype; null when there is none left.
 Datatype* take_datatype() noexcept;
 

@@ -82,9 +82,7 @@ Status indexed_block(int combiner, MPI_Count count, MPI_Count length, IntArray d
 
 Status check_subarray(int ndims, IntArray sizes, IntArray subsizes, IntArray starts, int order) {
   if (ndims < 1) return error(MPI_ERR_ARG, "ndims is %d; a subarray has at least one dimension", ndims);
-  if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN) {
-    return error(MPI_ERR_ARG, "order is %d; give MPI_ORDER_C or MPI_ORDER_FORTRAN", order);
-  }
+  HEDDLE_TRY(mpi::check_order(order));
   for (int i = 0; i < ndims; ++i) {
     if (subsizes[i] < 1 || subsizes[i] > sizes[i] || starts[i] < 0 || starts[i] > sizes[i] - subsizes[i]) {
       return error(MPI_ERR_ARG, "dimension %d: elements %lld to %lld + %lld - 1 are not inside 0 to %lld - 1", i,
@@ -237,7 +235,7 @@ Status type_commit(MPI_Datatype* datatype) {
 Status type_free(MPI_Datatype* datatype) {
   Datatype* type = mpi::from_handle(*datatype);
   if (type->predefined) {
-    return error(MPI_ERR_TYPE, "%s is predefined and can't be freed", type->predefined_name);
+    return error(MPI_ERR_TYPE, "%s is predefined and can't be freed", type->constant_name());
   }
   HEDDLE_TRY(mpi::delete_all_attributes(*type));
   *datatype = MPI_DATATYPE_NULL;

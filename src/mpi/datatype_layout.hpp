@@ -70,8 +70,9 @@ struct LayoutMemory {
   std::forward_list<Node> nodes;  // addresses stay, also when this is moved
   std::vector<Block> blocks;
   std::vector<Part> parts;
+  std::forward_list<LayoutMemory> more;  // of further sequences that were made on the way
 
-  bool empty() const noexcept { return nodes.empty() && blocks.empty() && parts.empty(); }
+  bool empty() const noexcept { return nodes.empty() && blocks.empty() && parts.empty() && more.empty(); }
 };
 
 inline constexpr std::uint32_t kMaxDepth = 64;

@@ -60,7 +60,7 @@ bool is_rma_only(const Op& op) noexcept { return op.id == OpId::kReplace || op.i
                  "MPI_Op_create",
                  op.predefined_name);
   }
-  return error(MPI_ERR_OP, "%s is not defined on %s", op.predefined_name, type.predefined_name);
+  return error(MPI_ERR_OP, "%s is not defined on %s", op.predefined_name, type.constant_name());
 }
 
 // One call of the user's function. What it gets are pointers that it may, but should not, write through.

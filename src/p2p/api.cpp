@@ -3,9 +3,7 @@
 #include <vector>
 
 #include "mpi/handle.hpp"
-#include "mpi/process.hpp"
 #include "mpi/status.hpp"
-#include "p2p/buffer.hpp"
 #include "p2p/completion.hpp"
 #include "p2p/p2p.hpp"
 #include "p2p/receive.hpp"
@@ -129,19 +127,6 @@ Status sendrecv_replace(void* buf, MPI_Count count, Datatype& type, int dest, in
 Status test_cancelled(const MPI_Status* status, int* flag) {
   *flag = mpi::status_cancelled(*status);
   return Status::ok();
-}
-
-Status buffer_attach(void* buffer, MPI_Count size) { return p2p::attach_buffer(*mpi::process(), buffer, size); }
-Status buffer_detach(void* buffer_addr, MPI_Count* size) {
-  return p2p::detach_buffer(*mpi::process(), buffer_addr, size);
-}
-Status buffer_flush() {
-  p2p::flush_buffer(*mpi::process());
-  return Status::ok();
-}
-Status buffer_iflush(MPI_Request* request) {
-  *request = mpi::to_handle(p2p::iflush_buffer(*mpi::process()->self()));
-  return *request != MPI_REQUEST_NULL ? Status::ok() : error(MPI_ERR_NO_MEM, "no memory for the request of a flush");
 }
 
 }  // namespace heddle::api

@@ -68,9 +68,17 @@ Status test_cancelled(const MPI_Status* status, int* flag);
 Status start(MPI_Request* request);
 Status startall(MPI_Count count, MPI_Request requests[]);
 
+Status grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_function* free_fn,
+                      MPI_Grequest_cancel_function* cancel_fn, void* extra_state, MPI_Request* request);
+Status grequest_complete(MPI_Request request);
+
 Status buffer_attach(void* buffer, MPI_Count size);
 Status buffer_detach(void* buffer_addr, MPI_Count* size);
 Status buffer_flush();
 Status buffer_iflush(MPI_Request* request);
+Status comm_attach_buffer(Comm& comm, void* buffer, MPI_Count size);
+Status comm_detach_buffer(Comm& comm, void* buffer_addr, MPI_Count* size);
+Status comm_flush_buffer(Comm& comm);
+Status comm_iflush_buffer(Comm& comm, MPI_Request* request);
 
 }  // namespace heddle::api

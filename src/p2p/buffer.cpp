@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <new>
 
 #include "mpi/process.hpp"
 #include "vci/domain.hpp"
@@ -10,23 +11,53 @@
 namespace heddle::p2p {
 namespace {
 
-using Account = mpi::BsendAccount;
-
-MPI_Count charged(mpi::Process& process) {
-  std::lock_guard lock(process.bsend_account().mutex);
-  return process.bsend_account().charged;
+MPI_Count charged(BsendAccount& account) {
+  std::lock_guard lock(account.mutex);
+  return account.charged;
 }
 
-void give_back(const SendRequest& request) {
-  Account& a = request.comm->process->bsend_account();
+void give_back(BsendAccount& account, MPI_Count amount) {
+  std::lock_guard lock(account.mutex);
+  account.charged -= amount;
+}
+
+MPI_Count charge_for(std::size_t bytes) noexcept { return static_cast<MPI_Count>(bytes) + MPI_BSEND_OVERHEAD; }
+
+// False: there is no buffer at all.
+bool charge(BsendAccount& a, std::size_t bytes, const char* whose, Status* status) {
+  const MPI_Count amount = charge_for(bytes);
   std::lock_guard lock(a.mutex);
-  a.charged -= static_cast<MPI_Count>(request.copy_bytes) + MPI_BSEND_OVERHEAD;
+  if (!a.attached) return false;
+  if (a.automatic || a.charged + amount <= a.size) {
+    a.charged += amount;
+    *status = Status::ok();
+    return true;
+  }
+  *status = error(MPI_ERR_BUFFER,
+                  "a buffered send of %zu bytes needs %lld bytes of the buffer attached to %s, which has %lld of %lld "
+                  "left; attach a larger one or receive sooner",
+                  bytes, static_cast<long long>(amount), whose, static_cast<long long>(a.size - a.charged),
+                  static_cast<long long>(a.size));
+  return true;
 }
 
-// MPI_Buffer_iflush. What is buffered after it was made counts too, which only makes it later.
+// Charges the buffer of the communicator, or, if that has none, of the process.
+Status charge(SendRequest& request, std::size_t bytes) {
+  Status status;
+  request.charged = request.comm->bsend_account.load(std::memory_order_acquire);
+  if (request.charged != nullptr && charge(*request.charged, bytes, "the communicator", &status)) return status;
+  request.charged = &request.comm->process->bsend_account();
+  if (charge(*request.charged, bytes, "the process", &status)) return status;
+  return error(MPI_ERR_BUFFER,
+               "no buffer is attached; call MPI_Buffer_attach or MPI_Comm_attach_buffer before a buffered send");
+}
+
+// MPI_Buffer_iflush and MPI_Comm_iflush_buffer. What is buffered after it was made counts too, which only makes it later.
 struct FlushRequest : Request, Task {
-  explicit FlushRequest(Comm& c);
+  FlushRequest(Comm& c, BsendAccount& a);
   ~FlushRequest() { mpi::release(*comm); }
+
+  BsendAccount& account;
 };
 
 void destroy_flush(Request& request) { request.vci->destroy(static_cast<FlushRequest*>(&request)); }
@@ -34,12 +65,12 @@ constexpr mpi::RequestType kFlushType{nullptr, nullptr, destroy_flush};
 
 bool step_flush(Task& task) {
   auto& flush = static_cast<FlushRequest&>(task);
-  if (charged(*flush.comm->process) != 0) return false;
+  if (charged(flush.account) != 0) return false;
   finish(flush);
   return true;
 }
 
-FlushRequest::FlushRequest(Comm& c) : Request(kFlushType) {
+FlushRequest::FlushRequest(Comm& c, BsendAccount& a) : Request(kFlushType), account(a) {
   step = step_flush;
   comm = &c;
   vci = c.vci;
@@ -48,14 +79,23 @@ FlushRequest::FlushRequest(Comm& c) : Request(kFlushType) {
 
 }  // namespace
 
-mpi::Request* iflush_buffer(mpi::Comm& comm) noexcept {
-  auto* request = comm.vci->make<FlushRequest>(comm);
+BsendAccount* account_of(Comm& comm) noexcept {
+  BsendAccount* account = comm.bsend_account.load(std::memory_order_acquire);
+  if (account != nullptr) return account;
+  auto* made = new (std::nothrow) BsendAccount;
+  if (made == nullptr || comm.bsend_account.compare_exchange_strong(account, made, std::memory_order_acq_rel))
+    return made;
+  delete made;  // another thread's was first
+  return account;
+}
+
+mpi::Request* iflush_buffer(Comm& comm, BsendAccount& account) noexcept {
+  auto* request = comm.vci->make<FlushRequest>(comm, account);
   if (request != nullptr) add_task(comm, *request);
   return request;
 }
 
-Status attach_buffer(mpi::Process& process, void* buffer, MPI_Count size) {
-  Account& a = process.bsend_account();
+Status attach_buffer(BsendAccount& a, void* buffer, MPI_Count size) {
   std::lock_guard lock(a.mutex);
   if (a.attached) return error(MPI_ERR_BUFFER, "a buffer is attached already; detach it first");
   a.automatic = buffer == MPI_BUFFER_AUTOMATIC;
@@ -65,13 +105,12 @@ Status attach_buffer(mpi::Process& process, void* buffer, MPI_Count size) {
   return Status::ok();
 }
 
-void flush_buffer(mpi::Process& process) {
-  process.domain().wait(*process.world()->vci, [&process] { return charged(process) == 0; });
+void flush_buffer(Comm& comm, BsendAccount& account) {
+  comm.process->domain().wait(*comm.vci, [&account] { return charged(account) == 0; });
 }
 
-Status detach_buffer(mpi::Process& process, void* buffer_address, MPI_Count* size) {
-  flush_buffer(process);
-  Account& a = process.bsend_account();
+Status detach_buffer(Comm& comm, BsendAccount& a, void* buffer_address, MPI_Count* size) {
+  flush_buffer(comm, a);
   std::lock_guard lock(a.mutex);
   if (!a.attached) return error(MPI_ERR_BUFFER, "no buffer is attached");
   *static_cast<void**>(buffer_address) = a.buffer;
@@ -84,25 +123,11 @@ Status detach_buffer(mpi::Process& process, void* buffer_address, MPI_Count* siz
 
 Status take_copy(SendRequest& request) noexcept {
   const std::size_t bytes = request.cursor.total();
-  const auto charge = static_cast<MPI_Count>(bytes) + MPI_BSEND_OVERHEAD;
-  {
-    Account& a = request.comm->process->bsend_account();
-    std::lock_guard lock(a.mutex);
-    if (!a.attached)
-      return error(MPI_ERR_BUFFER, "no buffer is attached; call MPI_Buffer_attach before a buffered send");
-    if (!a.automatic && a.charged + charge > a.size) {
-      return error(MPI_ERR_BUFFER,
-                   "a buffered send of %zu bytes needs %lld bytes of the attached buffer, which has %lld of %lld left; "
-                   "attach a larger one (MPI_Buffer_attach) or receive sooner",
-                   bytes, static_cast<long long>(charge), static_cast<long long>(a.size - a.charged),
-                   static_cast<long long>(a.size));
-    }
-    a.charged += charge;
-  }
+  HEDDLE_TRY(charge(request, bytes));
   request.copy = std::malloc(bytes == 0 ? 1 : bytes);
   request.copy_bytes = bytes;
   if (request.copy == nullptr) {
-    give_back(request);
+    give_back(*request.charged, charge_for(bytes));
     return error(MPI_ERR_NO_MEM, "no memory to buffer a send of %zu bytes", bytes);
   }
   request.cursor.pack(static_cast<std::byte*>(request.copy), bytes);
@@ -114,7 +139,7 @@ void release_copy(SendRequest& request) noexcept {
   if (request.copy == nullptr) return;
   std::free(request.copy);
   request.copy = nullptr;
-  give_back(request);
+  give_back(*request.charged, charge_for(request.copy_bytes));
 }
 
 }  // namespace heddle::p2p

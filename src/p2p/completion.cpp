@@ -7,6 +7,7 @@
 #include "mpi/status.hpp"
 #include "p2p/api.hpp"
 #include "p2p/api_at_once.hpp"
+#include "p2p/generalized.hpp"
 #include "p2p/p2p.hpp"
 #include "p2p/receive.hpp"
 #include "vci/domain.hpp"
@@ -48,7 +49,8 @@ void note_failure(Status& all, const mpi::Request& request, int index, int count
   const Status one = outcome(request);
   char sentence[kDetailBytes];
   std::snprintf(sentence, sizeof sentence, "%s", last_error_detail());
-  all = error(MPI_ERR_IN_STATUS, "request %d of %d: %s: %s", index, count, mpi::error_class_name(one.error_class()),
+  const char* name = mpi::error_class_name(one.error_class());
+  all = error(MPI_ERR_IN_STATUS, "request %d of %d: %s: %s", index, count, name != nullptr ? name : "the program's own",
               sentence);
 }
 
@@ -76,16 +78,22 @@ int find_complete(const MPI_Request requests[], int count, int from = 0) noexcep
   return -1;
 }
 
+// Consumes one of several, which is complete.
+void consume_one_of(Status& all, MPI_Request requests[], int index, int count, MPI_Status* status) {
+  Request& request = *mpi::from_handle(requests[index]);
+  p2p::settle(request);
+  p2p::note_failure(all, request, index, count);
+  p2p::set_error(status, p2p::consume(&requests[index], request, status));
+}
+
 // Consumes every complete request, or all inactive ones as empty, and reports as MPI_Waitall does (MPI 5.0, 3.7.5).
 // REQUIRES: all active requests are complete.
 Status consume_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
   Status all;
   for (int i = 0; i < count; ++i) {
-    Request* request = mpi::from_handle(requests[i]);
     MPI_Status* status = p2p::at(statuses, i);
-    if (p2p::is_active(request)) {
-      p2p::note_failure(all, *request, i, count);
-      p2p::set_error(status, p2p::consume(&requests[i], *request, status));
+    if (p2p::is_active(mpi::from_handle(requests[i]))) {
+      consume_one_of(all, requests, i, count, status);
     } else {
       p2p::set_empty(status);
     }
@@ -97,11 +105,8 @@ Status consume_some(int count, MPI_Request requests[], int* outcount, int indice
   Status all;
   int found = 0;
   for (int i = find_complete(requests, count); i >= 0; i = find_complete(requests, count, i + 1)) {
-    Request& request = *mpi::from_handle(requests[i]);
-    MPI_Status* status = p2p::at(statuses, found);
+    consume_one_of(all, requests, i, count, p2p::at(statuses, found));
     indices[found++] = i;
-    p2p::note_failure(all, request, i, count);
-    p2p::set_error(status, p2p::consume(&requests[i], request, status));
   }
   *outcount = found;
   return all;
@@ -110,6 +115,7 @@ Status consume_some(int count, MPI_Request requests[], int* outcount, int indice
 // Consumes one that is complete.
 Status consume_one(MPI_Request* handle, MPI_Status* status) {
   Request& request = *mpi::from_handle(*handle);
+  p2p::settle(request);
   const Status outcome = p2p::outcome(request);
   p2p::consume(handle, request, status);
   return outcome;
@@ -158,8 +164,7 @@ Status waitall_in_order(int count, MPI_Request requests[]) {
         i += static_cast<int>(received);
         continue;
       }
-      p2p::note_failure(all, *request, i, count);
-      p2p::consume(&requests[i], *request, MPI_STATUS_IGNORE);
+      consume_one_of(all, requests, i, count, MPI_STATUS_IGNORE);
     }
     ++i;
   }
@@ -297,12 +302,14 @@ Status testsome(MPI_Count incount, MPI_Request requests[], int* outcount, int in
 Status request_free(MPI_Request* handle) {
   Request* request = mpi::from_handle(*handle);
   *handle = MPI_REQUEST_NULL;
+  if (p2p::is_generalized(*request)) return p2p::free_generalized(*request);
   request->active && !request->is_complete() ? p2p::abandon(*request) : p2p::destroy(request);
   return Status::ok();
 }
 
 Status cancel(MPI_Request* handle) {
   Request* request = mpi::from_handle(*handle);
+  if (p2p::is_generalized(*request)) return p2p::cancel_generalized(*request);
   if (request->type->cancel != nullptr && request->active && !request->is_complete()) request->type->cancel(*request);
   return Status::ok();
 }

@@ -1,6 +1,7 @@
 #include "mpi/handle.hpp"
 #include "p2p/api.hpp"
 #include "p2p/completion.hpp"
+#include "p2p/generalized.hpp"
 #include "p2p/p2p.hpp"
 #include "p2p/request.hpp"
 
@@ -12,12 +13,19 @@ using mpi::Request;
 // After a round of progress; an inactive or null request has nothing left to do.
 bool is_done(Request* request) { return !p2p::is_active(request) || p2p::test(*request); }
 
-void report(Request* request, MPI_Status* status) {
-  p2p::is_active(request) ? p2p::fill_status(*request, status) : p2p::set_empty(status);
+// The code of a generalized request's query_fn; ok for others.
+Status report(Request* request, MPI_Status* status) {
+  if (!p2p::is_active(request)) {
+    p2p::set_empty(status);
+    return Status::ok();
+  }
+  const Status asked = p2p::ask(*request);
+  p2p::fill_status(*request, status);
+  return asked;
 }
 
 void report_in_set(Request* request, MPI_Status* status, Status& all, MPI_Count index, MPI_Count count) {
-  report(request, status);
+  report(request, status).ignore();  // the request has it, too
   if (!p2p::is_active(request)) return;
   p2p::note_failure(all, *request, static_cast<int>(index), static_cast<int>(count));
   p2p::set_error(status, request->error);
@@ -28,8 +36,7 @@ void report_in_set(Request* request, MPI_Status* status, Status& all, MPI_Count 
 Status request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   Request* request = mpi::from_handle(handle);
   *flag = is_done(request);
-  if (*flag) report(request, status);
-  return Status::ok();
+  return *flag ? report(request, status) : Status::ok();
 }
 
 Status request_get_status_any(MPI_Count count, const MPI_Request requests[], int* index, int* flag,
@@ -42,7 +49,7 @@ Status request_get_status_any(MPI_Count count, const MPI_Request requests[], int
     if (is_done(request)) {
       *flag = 1;
       *index = static_cast<int>(i);
-      report(request, status);
+      report(request, status).ignore();
       return p2p::outcome(*request);
     }
     *flag = 0;

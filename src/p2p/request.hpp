@@ -60,6 +60,7 @@ struct SendRequest : Request, vci::SendOp {
   bool everything_there = false;
   void* copy = nullptr;  // a buffered send's bytes, from malloc
   std::size_t copy_bytes = 0;
+  mpi::BsendAccount* charged = nullptr;  // for them
 };
 
 struct ReceiveRequest : Request, portals::MatchEntry {

@@ -61,33 +61,55 @@ HEDDLE_PUBLIC int PMPI_Buffer_iflush(MPI_Request* request) {
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Buffer_iflush) int MPI_Buffer_iflush(MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Comm_attach_buffer(MPI_Comm comm, void*, int) {
-  return missing("MPI_Comm_attach_buffer", comm);
+HEDDLE_PUBLIC int PMPI_Comm_attach_buffer(MPI_Comm comm, void* buffer, int size) {
+  return call<kRunning>("MPI_Comm_attach_buffer", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_ARG, "size", size));
+    return api::comm_attach_buffer(comm_, buffer, size);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Comm_attach_buffer) int MPI_Comm_attach_buffer(MPI_Comm, void*, int);
 
-HEDDLE_PUBLIC int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void*, MPI_Count) {
-  return missing("MPI_Comm_attach_buffer_c", comm);
+HEDDLE_PUBLIC int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count size) {
+  return call<kRunning>("MPI_Comm_attach_buffer_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_ARG, "size", size));
+    return api::comm_attach_buffer(comm_, buffer, size);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Comm_attach_buffer_c) int MPI_Comm_attach_buffer_c(MPI_Comm, void*, MPI_Count);
 
-HEDDLE_PUBLIC int PMPI_Comm_detach_buffer(MPI_Comm comm, void*, int*) {
-  return missing("MPI_Comm_detach_buffer", comm);
+HEDDLE_PUBLIC int PMPI_Comm_detach_buffer(MPI_Comm comm, void* buffer_addr, int* size) {
+  return call<kRunning>("MPI_Comm_detach_buffer", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_null("buffer_addr", buffer_addr));
+    HEDDLE_TRY(not_null("size", size));
+    MPI_Count size_ = 0;
+    HEDDLE_TRY(api::comm_detach_buffer(comm_, buffer_addr, &size_));
+    *size = narrow(size_);
+    return Status::ok();
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Comm_detach_buffer) int MPI_Comm_detach_buffer(MPI_Comm, void*, int*);
 
-HEDDLE_PUBLIC int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void*, MPI_Count*) {
-  return missing("MPI_Comm_detach_buffer_c", comm);
+HEDDLE_PUBLIC int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void* buffer_addr, MPI_Count* size) {
+  return call<kRunning>("MPI_Comm_detach_buffer_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_null("buffer_addr", buffer_addr));
+    HEDDLE_TRY(not_null("size", size));
+    return api::comm_detach_buffer(comm_, buffer_addr, size);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Comm_detach_buffer_c) int MPI_Comm_detach_buffer_c(MPI_Comm, void*, MPI_Count*);
 
 HEDDLE_PUBLIC int PMPI_Comm_flush_buffer(MPI_Comm comm) {
-  return missing("MPI_Comm_flush_buffer", comm);
+  return call<kRunning>("MPI_Comm_flush_buffer", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    return api::comm_flush_buffer(comm_);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Comm_flush_buffer) int MPI_Comm_flush_buffer(MPI_Comm);
 
-HEDDLE_PUBLIC int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request*) {
-  return missing("MPI_Comm_iflush_buffer", comm);
+HEDDLE_PUBLIC int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request* request) {
+  return call<kRunning>("MPI_Comm_iflush_buffer", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    HEDDLE_TRY(not_null("request", request));
+    return api::comm_iflush_buffer(comm_, request);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Comm_iflush_buffer) int MPI_Comm_iflush_buffer(MPI_Comm, MPI_Request*);
 

@@ -157,28 +157,57 @@ HEDDLE_PUBLIC int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, 
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_contiguous_c) int MPI_Type_contiguous_c(MPI_Count, MPI_Datatype, MPI_Datatype*);
 
-HEDDLE_PUBLIC int PMPI_Type_create_darray(int, int, int, const int [], const int [], const int [], const int [], int, MPI_Datatype, MPI_Datatype*) {
-  return missing("MPI_Type_create_darray");
+HEDDLE_PUBLIC int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype* newtype) {
+  return call<kRunning>("MPI_Type_create_darray", OnNothing{}, [&]() -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_ARG, "ndims", ndims));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "array_of_gsizes", mpi::IntArray(array_of_gsizes), ndims));
+    HEDDLE_TRY(not_null("array_of_distribs", array_of_distribs, ndims));
+    HEDDLE_TRY(not_null("array_of_dargs", array_of_dargs, ndims));
+    HEDDLE_TRY(not_null("array_of_psizes", array_of_psizes, ndims));
+    mpi::Datatype* oldtype_ = nullptr;
+    HEDDLE_TRY(find("oldtype", oldtype, oldtype_));
+    HEDDLE_TRY(not_null("newtype", newtype));
+    return api::type_create_darray(size, rank, ndims, mpi::IntArray(array_of_gsizes), array_of_distribs, array_of_dargs, array_of_psizes, order, *oldtype_, newtype, false);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_create_darray) int MPI_Type_create_darray(int, int, int, const int [], const int [], const int [], const int [], int, MPI_Datatype, MPI_Datatype*);
 
-HEDDLE_PUBLIC int PMPI_Type_create_darray_c(int, int, int, const MPI_Count [], const int [], const int [], const int [], int, MPI_Datatype, MPI_Datatype*) {
-  return missing("MPI_Type_create_darray_c");
+HEDDLE_PUBLIC int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype* newtype) {
+  return call<kRunning>("MPI_Type_create_darray_c", OnNothing{}, [&]() -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_ARG, "ndims", ndims));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "array_of_gsizes", mpi::IntArray(array_of_gsizes), ndims));
+    HEDDLE_TRY(not_null("array_of_distribs", array_of_distribs, ndims));
+    HEDDLE_TRY(not_null("array_of_dargs", array_of_dargs, ndims));
+    HEDDLE_TRY(not_null("array_of_psizes", array_of_psizes, ndims));
+    mpi::Datatype* oldtype_ = nullptr;
+    HEDDLE_TRY(find("oldtype", oldtype, oldtype_));
+    HEDDLE_TRY(not_null("newtype", newtype));
+    return api::type_create_darray(size, rank, ndims, mpi::IntArray(array_of_gsizes), array_of_distribs, array_of_dargs, array_of_psizes, order, *oldtype_, newtype, true);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_create_darray_c) int MPI_Type_create_darray_c(int, int, int, const MPI_Count [], const int [], const int [], const int [], int, MPI_Datatype, MPI_Datatype*);
 
-HEDDLE_PUBLIC int PMPI_Type_create_f90_complex(int, int, MPI_Datatype*) {
-  return missing("MPI_Type_create_f90_complex");
+HEDDLE_PUBLIC int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype* newtype) {
+  return call<kRunning>("MPI_Type_create_f90_complex", OnNothing{}, [&]() -> Status {
+    HEDDLE_TRY(not_null("newtype", newtype));
+    return api::type_create_f90_complex(p, r, newtype);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_create_f90_complex) int MPI_Type_create_f90_complex(int, int, MPI_Datatype*);
 
-HEDDLE_PUBLIC int PMPI_Type_create_f90_integer(int, MPI_Datatype*) {
-  return missing("MPI_Type_create_f90_integer");
+HEDDLE_PUBLIC int PMPI_Type_create_f90_integer(int r, MPI_Datatype* newtype) {
+  return call<kRunning>("MPI_Type_create_f90_integer", OnNothing{}, [&]() -> Status {
+    HEDDLE_TRY(not_null("newtype", newtype));
+    return api::type_create_f90_integer(r, newtype);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_create_f90_integer) int MPI_Type_create_f90_integer(int, MPI_Datatype*);
 
-HEDDLE_PUBLIC int PMPI_Type_create_f90_real(int, int, MPI_Datatype*) {
-  return missing("MPI_Type_create_f90_real");
+HEDDLE_PUBLIC int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype* newtype) {
+  return call<kRunning>("MPI_Type_create_f90_real", OnNothing{}, [&]() -> Status {
+    HEDDLE_TRY(not_null("newtype", newtype));
+    return api::type_create_f90_real(p, r, newtype);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_create_f90_real) int MPI_Type_create_f90_real(int, int, MPI_Datatype*);
 
@@ -516,8 +545,15 @@ HEDDLE_PUBLIC int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count* 
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_get_true_extent_x) int MPI_Type_get_true_extent_x(MPI_Datatype, MPI_Count*, MPI_Count*);
 
-HEDDLE_PUBLIC int PMPI_Type_get_value_index(MPI_Datatype, MPI_Datatype, MPI_Datatype*) {
-  return missing("MPI_Type_get_value_index");
+HEDDLE_PUBLIC int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype* pair_type) {
+  return call<kRunning>("MPI_Type_get_value_index", OnNothing{}, [&]() -> Status {
+    mpi::Datatype* value_type_ = nullptr;
+    HEDDLE_TRY(find("value_type", value_type, value_type_));
+    mpi::Datatype* index_type_ = nullptr;
+    HEDDLE_TRY(find("index_type", index_type, index_type_));
+    HEDDLE_TRY(not_null("pair_type", pair_type));
+    return api::type_get_value_index(*value_type_, *index_type_, pair_type);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_get_value_index) int MPI_Type_get_value_index(MPI_Datatype, MPI_Datatype, MPI_Datatype*);
 
@@ -547,8 +583,11 @@ HEDDLE_PUBLIC int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_indexed_c) int MPI_Type_indexed_c(MPI_Count, const MPI_Count [], const MPI_Count [], MPI_Datatype, MPI_Datatype*);
 
-HEDDLE_PUBLIC int PMPI_Type_match_size(int, int, MPI_Datatype*) {
-  return missing("MPI_Type_match_size");
+HEDDLE_PUBLIC int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
+  return call<kRunning>("MPI_Type_match_size", OnNothing{}, [&]() -> Status {
+    HEDDLE_TRY(not_null("datatype", datatype));
+    return api::type_match_size(typeclass, size, datatype);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_match_size) int MPI_Type_match_size(int, int, MPI_Datatype*);
 

@@ -8,19 +8,13 @@
 namespace heddle {
 
 inline constexpr int kProcedures = 664;
-inline constexpr std::array<const char*, 201> kMissing = {
+inline constexpr std::array<const char*, 186> kMissing = {
     "MPI_Accumulate",
     "MPI_Accumulate_c",
     "MPI_Close_port",
     "MPI_Comm_accept",
-    "MPI_Comm_attach_buffer",
-    "MPI_Comm_attach_buffer_c",
     "MPI_Comm_connect",
     "MPI_Comm_create_from_group",
-    "MPI_Comm_detach_buffer",
-    "MPI_Comm_detach_buffer_c",
-    "MPI_Comm_flush_buffer",
-    "MPI_Comm_iflush_buffer",
     "MPI_Comm_join",
     "MPI_Comm_spawn",
     "MPI_Comm_spawn_multiple",
@@ -118,8 +112,6 @@ inline constexpr std::array<const char*, 201> kMissing = {
     "MPI_Get_c",
     "MPI_Get_accumulate",
     "MPI_Get_accumulate_c",
-    "MPI_Grequest_complete",
-    "MPI_Grequest_start",
     "MPI_Group_from_session_pset",
     "MPI_Intercomm_create_from_groups",
     "MPI_Lookup_name",
@@ -161,13 +153,6 @@ inline constexpr std::array<const char*, 201> kMissing = {
     "MPI_Session_iflush_buffer",
     "MPI_Session_init",
     "MPI_Session_set_errhandler",
-    "MPI_Type_create_darray",
-    "MPI_Type_create_darray_c",
-    "MPI_Type_create_f90_complex",
-    "MPI_Type_create_f90_integer",
-    "MPI_Type_create_f90_real",
-    "MPI_Type_get_value_index",
-    "MPI_Type_match_size",
     "MPI_Unpublish_name",
     "MPI_Win_allocate",
     "MPI_Win_allocate_c",

@@ -77,13 +77,21 @@ HEDDLE_PUBLIC int PMPI_Get_elements_x(const MPI_Status* status, MPI_Datatype dat
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Get_elements_x) int MPI_Get_elements_x(const MPI_Status*, MPI_Datatype, MPI_Count*);
 
-HEDDLE_PUBLIC int PMPI_Grequest_complete(MPI_Request) {
-  return missing("MPI_Grequest_complete");
+HEDDLE_PUBLIC int PMPI_Grequest_complete(MPI_Request request) {
+  return call<kRunning>("MPI_Grequest_complete", OnRequest{"request", &request, kMustBeLive}, [&]() -> Status {
+    return api::grequest_complete(request);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Grequest_complete) int MPI_Grequest_complete(MPI_Request);
 
-HEDDLE_PUBLIC int PMPI_Grequest_start(MPI_Grequest_query_function*, MPI_Grequest_free_function*, MPI_Grequest_cancel_function*, void*, MPI_Request*) {
-  return missing("MPI_Grequest_start");
+HEDDLE_PUBLIC int PMPI_Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_function* free_fn, MPI_Grequest_cancel_function* cancel_fn, void* extra_state, MPI_Request* request) {
+  return call<kRunning>("MPI_Grequest_start", OnNothing{}, [&]() -> Status {
+    HEDDLE_TRY(not_null("query_fn", query_fn));
+    HEDDLE_TRY(not_null("free_fn", free_fn));
+    HEDDLE_TRY(not_null("cancel_fn", cancel_fn));
+    HEDDLE_TRY(not_null("request", request));
+    return api::grequest_start(query_fn, free_fn, cancel_fn, extra_state, request);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Grequest_start) int MPI_Grequest_start(MPI_Grequest_query_function*, MPI_Grequest_free_function*, MPI_Grequest_cancel_function*, void*, MPI_Request*);
 

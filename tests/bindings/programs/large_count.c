@@ -132,6 +132,10 @@ static void sends(void) {
   void* back = NULL;
   OK(MPI_Buffer_detach_c(&back, &attached));
   EXPECT(back == buffer && attached == 1 << 16);
+  OK(MPI_Comm_attach_buffer_c(world, buffer, 1 << 16));
+  attached = 0;
+  OK(MPI_Comm_detach_buffer_c(world, &back, &attached));
+  EXPECT(back == buffer && attached == 1 << 16);
   free(buffer);
 }
 
@@ -285,6 +289,10 @@ static void types(void) {
   expect_layout(type, 3, (int[]){1, 2, 5}, __LINE__);
   OK(MPI_Type_create_struct_c(2, lengths, bytes, both, &type));
   expect_layout(type, 3, (int[]){1, 2, 5}, __LINE__);
+  lengths[0] = 9;
+  OK(MPI_Type_create_darray_c(2, 1, 1, lengths, (int[]){MPI_DISTRIBUTE_CYCLIC}, (int[]){2}, (int[]){2}, MPI_ORDER_C,
+                              MPI_LONG, &type));
+  expect_layout(type, 4, (int[]){2, 3, 6, 7}, __LINE__);
   OK(MPI_Type_create_resized_c(MPI_LONG, -word, 4 * word, &type));
   OK(MPI_Type_get_extent_c(type, &lb, &extent));
   EXPECT(lb == -word && extent == 4 * word);
