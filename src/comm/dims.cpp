@@ -5,7 +5,7 @@
 // Method:  search all ways to write the number as a product of non-increasing factors for the smallest difference
 //          between the largest and the smallest; among equals, the one whose largest factors are smallest. Factors are
 //          tried from the balanced one upwards, so the first find bounds the rest of the search.
-// Cost:    microseconds for what machines have; tests/comm/dims_test.cpp holds the worst numbers to a limit.
+// Cost:    below 1 ms for every number; most of it looks for the divisors of a large one.
 #include <algorithm>
 #include <vector>
 

@@ -8,11 +8,11 @@
 //          and received in that of receive_slot(): in a grid, what goes in the negative direction arrives from the
 //          positive one, also when a period of 1 or 2 makes both directions lead to the same rank.
 //
-//              period of 2       rank 0            rank 1
-//                send        [ -  ][ +  ]      [ -  ][ +  ]      sent in this order: -, +
-//                                \   /            .
-//                                 \ /             .
-//                receive                       [ -  ][ +  ]      received in this order: +, -
+//              period of 2: rank 0 sends          -   +      in this order: -, +
+//                                                  \ /
+//                                                   X
+//                                                  / \       .
+//                           rank 1 receives into  -   +      in this order: +, -
 //
 // Threads: immutable; a duplicated communicator shares it with its parent.
 #pragma once

@@ -162,13 +162,19 @@ static void distributed(void) {
     }
     MPI_Comm_free(&graph);
   }
-  // Rank 0 has two edges from itself to everyone; nobody else names any.
+  // Rank 0 names two edges from itself to everyone; the weights show that both ends have them in one order.
+  // Who names none need not know that there are weights.
   n = world_rank == 0;
   sources[0] = 0, degrees[0] = 2 * world_size;
-  for (int i = 0; i < 2 * world_size; i++) destinations[i] = i % world_size;
-  MPI_Dist_graph_create(MPI_COMM_WORLD, n, sources, degrees, destinations, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  for (int i = 0; i < 2 * world_size; i++) destinations[i] = i % world_size, weights[i] = 100 - i;
+  MPI_Dist_graph_create(MPI_COMM_WORLD, n, sources, degrees, destinations, n ? weights : MPI_UNWEIGHTED, MPI_INFO_NULL,
+                        0, &graph);
   MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
-  CHECK(in == 2 && out == (n ? 2 * world_size : 0), "%d %d", in, out);
+  CHECK(in == 2 && out == (n ? 2 * world_size : 0) && weighted == 1, "%d %d %d", in, out, weighted);
+  int s[2], d[64], sw[2], dw[64], seen[64] = {0};
+  MPI_Dist_graph_neighbors(graph, in, s, sw, out, d, dw);
+  for (int i = 0; i < in; i++) CHECK(s[i] == 0 && sw[i] == 100 - world_rank - i * world_size, "%d %d", s[i], sw[i]);
+  for (int i = 0; i < out; i++) CHECK_EQ(dw[i], 100 - d[i] - seen[d[i]]++ * world_size);
   MPI_Comm_free(&graph);
 }
 

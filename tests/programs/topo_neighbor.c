@@ -151,20 +151,34 @@ static void check_comm(int is_grid) {
   MPI_Comm_free(&comm);
 }
 
-static void grid(int ndims, const int* dims, int periodic) {  // bit d of `periodic`: dimension d
-  int periods[3] = {0, 0, 0};
-  for (int d = 0; d < ndims; d++) periods[d] = periodic >> d & 1;
-  MPI_Comm made;
-  MPI_Cart_create(MPI_COMM_WORLD, ndims, dims, periods, 0, &made);
-  if (made == MPI_COMM_NULL) return;
-  MPI_Comm_dup(made, &comm);
-  MPI_Comm_free(&made);
+// A copy of it, since the topology goes along.
+static void check_copy(MPI_Comm grid) {
+  int ndims;
+  MPI_Cartdim_get(grid, &ndims);
+  MPI_Comm_dup(grid, &comm);
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   indegree = outdegree = 2 * ndims;
   for (int d = 0; d < ndims; d++) MPI_Cart_shift(comm, d, 1, &sources[2 * d], &sources[2 * d + 1]);
   memcpy(destinations, sources, sizeof sources);
   check_comm(1);
+}
+
+static void grid(int ndims, const int* dims, int periodic) {  // bit d of `periodic`: dimension d
+  int periods[3] = {0, 0, 0};
+  for (int d = 0; d < ndims; d++) periods[d] = periodic >> d & 1;
+  MPI_Comm made, part;
+  MPI_Cart_create(MPI_COMM_WORLD, ndims, dims, periods, 0, &made);
+  if (made == MPI_COMM_NULL) return;
+  check_copy(made);
+  for (int d = 0; d < ndims; d++) {
+    int remain[3] = {1, 1, 1};
+    remain[d] = 0;
+    MPI_Cart_sub(made, remain, &part);
+    check_copy(part);
+    MPI_Comm_free(&part);
+  }
+  MPI_Comm_free(&made);
 }
 
 static void grids(void) {
