@@ -50,6 +50,8 @@ class Body:
             gates.append("sends")
         if c in IN_PLACE["recvbuf at root"] and p.name in ("recvcount", "recvtype"):
             gates.append("receives")
+        if not gates and "root" in self.names and p.kind != "OPERATION":
+            gates.append("root != MPI_PROC_NULL")
         return gates
 
     def setup_gates(self):
@@ -65,9 +67,9 @@ class Body:
             if not shared:
                 self.line("const bool sends = sendbuf != MPI_IN_PLACE;")
         elif c in IN_PLACE["sendbuf at root"] and not shared:
-            self.line("const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);")
+            self.line("const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);")
         elif c in IN_PLACE["recvbuf at root"]:
-            self.line("const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);")
+            self.line("const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);")
 
     def allowed_in_place(self, p):
         """"" where MPI_IN_PLACE is an error; otherwise the C++ condition under which it is allowed."""
@@ -230,6 +232,8 @@ class Body:
         type_ = next((n for n in BUFFER_TYPES[p.name] if n in self.names and n + "_" in " ".join(self.declared())
                       and not (p.name, self.f.stem) in BYTES), None)
         allowed = self.allowed_in_place(p)
+        if self.collective == "Reduce" and p.name == "sendbuf":
+            gates.append("takes_part(root, comm_)")
         if allowed:
             ignored = "sends" if p.name == "sendbuf" else "receives"
             if any(line.startswith(f"const bool {ignored} ") for line in self.lines):
@@ -361,7 +365,8 @@ class Body:
             self.parameter(p)
         self.lines += self.late
         if self.found_op and self.found_type and self.collective:
-            self.check(f"mpi::check_op(*{self.found_op}, *{self.found_type})")
+            gates = ["root != MPI_PROC_NULL"] if "root" in self.names else []
+            self.check(f"mpi::check_op(*{self.found_op}, *{self.found_type})", gates)
         if self.collective in REDUCTIONS:
             send, receive = ("inbuf", "inoutbuf") if "inbuf" in self.names else ("sendbuf", "recvbuf")
             count = next((n for n in ("count", "recvcount") if n in self.names), None)

@@ -122,6 +122,8 @@ inline Status check_root(const char* parameter, int root, const mpi::Comm& comm)
   if (comm.has_peer(root) || (comm.is_inter() && (root == MPI_ROOT || root == MPI_PROC_NULL))) return Status::ok();
   return bad_root(parameter, root, comm);
 }
+// Not of the root's group in an intercommunicator, whose other members have no data in a rooted collective.
+inline bool takes_part(int root, const mpi::Comm& comm) { return root >= 0 || !comm.is_inter(); }
 inline bool is_root(int root, const mpi::Comm& comm) { return root == (comm.is_inter() ? MPI_ROOT : comm.rank); }
 
 // MPI_TAG_UB is INT_MAX: every tag that is not negative is legal.

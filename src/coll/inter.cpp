@@ -7,6 +7,14 @@
 namespace heddle::coll {
 namespace {
 
+// A block for or from a rank of the remote group. An empty one, which may have no type, is not sent: both sides know.
+void send_block(Schedule& s, Buffer block, int r) {
+  if (block.bytes() != 0) s.send(block, r);
+}
+void recv_block(Schedule& s, Buffer block, int r) {
+  if (block.bytes() != 0) s.recv(block, r);
+}
+
 // The steps that `build` writes stay in the local group. They are over when it returns.
 template <class Build>
 void locally(Schedule& s, Build&& build) {
@@ -71,23 +79,23 @@ void build_inter_bcast(Schedule& s, Buffer data, int root) {
 }
 
 void build_inter_gather(Schedule& s, Buffer send, const Blocks& recv, int root) {
-  if (root >= 0) s.send(send, root);
-  for (int r = 0; root == MPI_ROOT && r < s.remote_size(); ++r) s.recv(recv[r], r);
+  if (root >= 0) send_block(s, send, root);
+  for (int r = 0; root == MPI_ROOT && r < s.remote_size(); ++r) recv_block(s, recv[r], r);
 }
 
 void build_inter_scatter(Schedule& s, const Blocks& send, Buffer recv, int root) {
-  if (root >= 0) s.recv(recv, root);
-  for (int r = 0; root == MPI_ROOT && r < s.remote_size(); ++r) s.send(send[r], r);
+  if (root >= 0) recv_block(s, recv, root);
+  for (int r = 0; root == MPI_ROOT && r < s.remote_size(); ++r) send_block(s, send[r], r);
 }
 
 void build_inter_allgather(Schedule& s, Buffer send, const Blocks& recv) {
-  for (int r = 0; r < s.remote_size(); ++r) s.recv(recv[r], r);
-  for (int r = 0; r < s.remote_size(); ++r) s.send(send, r);
+  for (int r = 0; r < s.remote_size(); ++r) recv_block(s, recv[r], r);
+  for (int r = 0; r < s.remote_size(); ++r) send_block(s, send, r);
 }
 
 void build_inter_alltoall(Schedule& s, const Blocks& send, const Blocks& recv) {
-  for (int r = 0; r < s.remote_size(); ++r) s.recv(recv[r], r);
-  for (int r = 0; r < s.remote_size(); ++r) s.send(send[r], r);
+  for (int r = 0; r < s.remote_size(); ++r) recv_block(s, recv[r], r);
+  for (int r = 0; r < s.remote_size(); ++r) send_block(s, send[r], r);
 }
 
 void build_inter_reduce(Schedule& s, Buffer own, void* result, Op& op, int root) {

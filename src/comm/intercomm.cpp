@@ -29,6 +29,7 @@ struct Record {
   ProcessId process;
   std::int32_t error;
   std::int32_t color;
+  std::int32_t key;
   Address address;
 };
 static_assert(std::is_trivially_copyable_v<Record>);
@@ -84,7 +85,7 @@ std::vector<Record> records_of(Comm& local, const Creation& creation) {
   std::vector<Record> records;
   for (std::size_t r = 0; r < creation.proposals().size(); ++r) {
     const comm::Proposal& p = creation.proposals()[r];
-    records.push_back({local.group->members[r], p.error, p.color, p.address});
+    records.push_back({local.group->members[r], p.error, p.color, p.key, p.address});
   }
   return records;
 }
@@ -209,6 +210,31 @@ Status intercomm_merge(Comm& intercomm, int high, MPI_Comm* newintracomm) {
   HEDDLE_TRY(comm::make_comm(intercomm, std::move(members), rank, creation.take_address(), addresses, &made));
   *newintracomm = mpi::to_handle(made);
   return Status::ok();
+}
+
+// The local parts are split as any communicator; what remains is to find the other group's part of the same color.
+Status split_inter(Comm& intercomm, Status refusal, int color, int key, MPI_Comm* newcomm) {
+  *newcomm = MPI_COMM_NULL;
+  const int tag = coll::next_tag(intercomm);
+  Comm& local = *intercomm.local;
+  MPI_Comm part = MPI_COMM_NULL;
+  const Status parted = comm_split(local, refusal ? color : MPI_UNDEFINED, key, &part);
+  Creation creation(local);
+  creation.refuse(refusal);
+  creation.refuse(parted);
+  creation.set(color, key);
+  if (color != MPI_UNDEFINED) creation.join();
+  std::vector<Record> theirs;
+  Status status = agree(creation, local, {&intercomm, 0, 0, tag}, &theirs);
+  std::erase_if(theirs, [&](const Record& r) { return r.color != color; });
+  std::stable_sort(theirs.begin(), theirs.end(), [](const Record& a, const Record& b) { return a.key < b.key; });
+  if (part == MPI_COMM_NULL) return status;
+  Comm* made = nullptr;
+  Comm& mine = *mpi::from_handle(part);
+  if (status && !theirs.empty()) status = make_inter(intercomm, mine, creation, theirs, &made);
+  mpi::release(mine);
+  *newcomm = mpi::to_handle(made);
+  return status;
 }
 
 Status duplicate_inter(Comm& intercomm, Status refusal, Comm** out) {

@@ -19,7 +19,10 @@ constexpr const char* kResourceType = "mpi_hw_resource_type";
 constexpr const char* kSharedMemory = "mpi_shared_memory";
 
 // The exchange, and the new communicator of those that have this process's color.
-Status split(Creation& creation, Comm& comm, int color, int key, MPI_Comm* newcomm) {
+Status split(Comm& comm, Status refusal, int color, int key, MPI_Comm* newcomm) {
+  if (comm.is_inter()) return split_inter(comm, refusal, color, key, newcomm);
+  Creation creation(comm);
+  creation.refuse(refusal);
   creation.set(color, key);
   if (color != MPI_UNDEFINED) creation.join();
   HEDDLE_TRY(creation.agree());
@@ -68,17 +71,15 @@ int guided_color(Comm& comm, int split_type, Info* info) {
 }  // namespace
 
 Status comm_split(Comm& comm, int color, int key, MPI_Comm* newcomm) {
-  HEDDLE_TRY(coll::check_intra(comm));
-  Creation creation(comm);
+  Status refusal;
   if (color < 0 && color != MPI_UNDEFINED) {
-    creation.refuse(error(MPI_ERR_ARG, "color is %d; it must not be negative, or be MPI_UNDEFINED", color));
+    refusal = error(MPI_ERR_ARG, "color is %d; it must not be negative, or be MPI_UNDEFINED", color);
   }
-  return split(creation, comm, color, key, newcomm);
+  return split(comm, refusal, color, key, newcomm);
 }
 
 Status comm_split_type(Comm& comm, int split_type, int key, Info* info, MPI_Comm* newcomm) {
-  HEDDLE_TRY(coll::check_intra(comm));
-  Creation creation(comm);
+  Status refusal;
   int color = MPI_UNDEFINED;
   switch (split_type) {
     case MPI_UNDEFINED:
@@ -95,9 +96,9 @@ Status comm_split_type(Comm& comm, int split_type, int key, Info* info, MPI_Comm
       if (spans_nodes(comm)) color = node_of(comm, comm.rank);
       break;
     default:
-      creation.refuse(error(MPI_ERR_ARG, "split_type is %d, which is none of MPI_COMM_TYPE_*", split_type));
+      refusal = error(MPI_ERR_ARG, "split_type is %d, which is none of MPI_COMM_TYPE_*", split_type);
   }
-  HEDDLE_TRY(split(creation, comm, color, key, newcomm));
+  HEDDLE_TRY(split(comm, refusal, color, key, newcomm));
   if (split_type == MPI_COMM_TYPE_HW_UNGUIDED && color != MPI_UNDEFINED && info != nullptr) {
     info->set(kResourceType, kSharedMemory);
   }

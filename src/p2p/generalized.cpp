@@ -67,7 +67,8 @@ Status query_generalized(mpi::Request& request) {
 void settle_generalized(mpi::Request& request) {
   query_generalized(request).ignore();
   Generalized& g = as_generalized(request);
-  g.error = g.free_fn(g.extra_state);
+  const int freed = g.free_fn(g.extra_state);
+  if (freed != MPI_SUCCESS) g.error = freed;  // the last callback's code counts; but a failure of query_fn is not lost
 }
 
 Status free_generalized(mpi::Request& request) {

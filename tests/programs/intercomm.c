@@ -205,6 +205,47 @@ static void duplicates(void) {
   messages(comm);
 }
 
+// By the parity of the rank in each group, in reverse. A part without a counterpart is none.
+static void parts(void) {
+  MPI_Comm part;
+  int part_rank, part_size, part_remote, mine[2] = {world_rank, rank}, *theirs_in;
+  MPI_Comm_split(comm, rank % 2, -rank, &part);
+  if (rank % 2 >= remote_size) {
+    CHECK(part == MPI_COMM_NULL);
+    return;
+  }
+  MPI_Comm_rank(part, &part_rank);
+  MPI_Comm_size(part, &part_size);
+  MPI_Comm_remote_size(part, &part_remote);
+  CHECK_EQ(part_size, (size + 1 - rank % 2) / 2);
+  CHECK_EQ(part_remote, (remote_size + 1 - rank % 2) / 2);
+  CHECK_EQ(part_rank, part_size - 1 - rank / 2);
+  theirs_in = malloc((size_t)part_remote * 2 * sizeof *theirs_in);
+  MPI_Allgather(mine, 2, MPI_INT, theirs_in, 2, MPI_INT, part);
+  for (int r = 0; r < part_remote; r++) {
+    int old = 2 * (part_remote - 1 - r) + rank % 2;
+    CHECK_EQ(theirs_in[2 * r + 1], old);
+    CHECK_EQ(theirs_in[2 * r], world_ranks[old]);
+  }
+  free(theirs_in);
+  MPI_Comm_free(&part);
+}
+
+// The other members of the root's group have no data, and need not say what it is.
+static void nothing_to_say(void) {
+  int value = 7, at_root = first_group && rank == 0, who = as_root(0);
+  int idle = who == MPI_PROC_NULL;
+  MPI_Reduce(idle ? NULL : &world_rank, idle ? NULL : &value, idle ? -1 : 1, idle ? MPI_DATATYPE_NULL : MPI_INT,
+             MPI_MAX, who, comm);
+  if (at_root) CHECK_EQ(value, world_ranks[remote_size - 1]);
+  MPI_Bcast(idle ? NULL : &value, idle ? -1 : 1, idle ? MPI_DATATYPE_NULL : MPI_INT, who, comm);
+  if (!first_group) {
+    int largest;
+    MPI_Allreduce(&world_rank, &largest, 1, MPI_INT, MPI_MAX, local);
+    CHECK_EQ(value, largest);
+  }
+}
+
 static void errors(void) {
   int in = 0, out = 0;
   MPI_Comm none;
@@ -234,6 +275,8 @@ int main(int argc, char** argv) {
     merged(1, 0, 0);
     merged(0, 0, 1);  // ours to decide: the group of the lowest process is first
     merged(1, 1, 1);
+    parts();
+    nothing_to_say();
     copied = 0;
     duplicates();
     errors();

@@ -215,11 +215,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Barrier) int MPI_Barrier(MPI_Comm);
 HEDDLE_PUBLIC int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   return call<kRunning>("MPI_Bcast", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
-    mpi::Datatype* datatype_ = nullptr;
-    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
-    HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
-    return api::bcast(buffer, count, *datatype_, root, comm_);
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = ignored_type();
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
+    return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_);
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast) int MPI_Bcast(void*, int, MPI_Datatype, int, MPI_Comm);
@@ -227,11 +227,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast) int MPI_Bcast(void*, int, MPI_Datatype, i
 HEDDLE_PUBLIC int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   return call<kRunning>("MPI_Bcast_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
-    mpi::Datatype* datatype_ = nullptr;
-    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
-    HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
-    return api::bcast(buffer, count, *datatype_, root, comm_);
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = ignored_type();
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
+    return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_);
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast_c) int MPI_Bcast_c(void*, MPI_Count, MPI_Datatype, int, MPI_Comm);
@@ -272,14 +272,14 @@ HEDDLE_PUBLIC int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype s
   return call<kRunning>("MPI_Gather", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_);
   });
@@ -290,14 +290,14 @@ HEDDLE_PUBLIC int PMPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Da
   return call<kRunning>("MPI_Gather_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_);
   });
@@ -308,7 +308,7 @@ HEDDLE_PUBLIC int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype 
   return call<kRunning>("MPI_Gatherv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -316,7 +316,7 @@ HEDDLE_PUBLIC int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype 
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_);
   });
@@ -327,7 +327,7 @@ HEDDLE_PUBLIC int PMPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_D
   return call<kRunning>("MPI_Gatherv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -335,7 +335,7 @@ HEDDLE_PUBLIC int PMPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_D
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_);
   });
@@ -346,16 +346,16 @@ HEDDLE_PUBLIC int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI
   return call<kRunning>("MPI_Reduce", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
-    mpi::Datatype* datatype_ = nullptr;
-    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = ignored_type();
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
-    if (!(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    if (root != MPI_PROC_NULL && takes_part(root, comm_) && !(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
-    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     if (at_root) HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::reduce(sendbuf, recvbuf, count, *datatype_, *op_, root, comm_);
+    return api::reduce(sendbuf, recvbuf, root != MPI_PROC_NULL ? count : 0, *datatype_, *op_, root, comm_);
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce) int MPI_Reduce(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
@@ -364,16 +364,16 @@ HEDDLE_PUBLIC int PMPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count co
   return call<kRunning>("MPI_Reduce_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
-    mpi::Datatype* datatype_ = nullptr;
-    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = ignored_type();
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
-    if (!(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    if (root != MPI_PROC_NULL && takes_part(root, comm_) && !(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
-    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     if (at_root) HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::reduce(sendbuf, recvbuf, count, *datatype_, *op_, root, comm_);
+    return api::reduce(sendbuf, recvbuf, root != MPI_PROC_NULL ? count : 0, *datatype_, *op_, root, comm_);
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_c) int MPI_Reduce_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm);
@@ -476,7 +476,7 @@ HEDDLE_PUBLIC int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
   return call<kRunning>("MPI_Scatter", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
     if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -484,7 +484,7 @@ HEDDLE_PUBLIC int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_);
   });
 }
@@ -494,7 +494,7 @@ HEDDLE_PUBLIC int PMPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_D
   return call<kRunning>("MPI_Scatter_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
     if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -502,7 +502,7 @@ HEDDLE_PUBLIC int PMPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_D
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_);
   });
 }
@@ -512,7 +512,7 @@ HEDDLE_PUBLIC int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], con
   return call<kRunning>("MPI_Scatterv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
     if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
@@ -521,7 +521,7 @@ HEDDLE_PUBLIC int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], con
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
-    if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_);
   });
 }
@@ -531,7 +531,7 @@ HEDDLE_PUBLIC int PMPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcount
   return call<kRunning>("MPI_Scatterv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
     if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
@@ -540,7 +540,7 @@ HEDDLE_PUBLIC int PMPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcount
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
-    if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_);
   });
 }

@@ -228,12 +228,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ibarrier) int MPI_Ibarrier(MPI_Comm, MPI_Request
 HEDDLE_PUBLIC int PMPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ibcast", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
-    mpi::Datatype* datatype_ = nullptr;
-    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = ignored_type();
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
-    return api::bcast(buffer, count, *datatype_, root, comm_, coll::nonblocking(request));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
+    return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ibcast) int MPI_Ibcast(void*, int, MPI_Datatype, int, MPI_Comm, MPI_Request*);
@@ -241,12 +241,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ibcast) int MPI_Ibcast(void*, int, MPI_Datatype,
 HEDDLE_PUBLIC int PMPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ibcast_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
-    mpi::Datatype* datatype_ = nullptr;
-    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = ignored_type();
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
-    return api::bcast(buffer, count, *datatype_, root, comm_, coll::nonblocking(request));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
+    return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ibcast_c) int MPI_Ibcast_c(void*, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request*);
@@ -289,7 +289,7 @@ HEDDLE_PUBLIC int PMPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype 
   return call<kRunning>("MPI_Igather", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -297,7 +297,7 @@ HEDDLE_PUBLIC int PMPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype 
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
   });
@@ -308,7 +308,7 @@ HEDDLE_PUBLIC int PMPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_D
   return call<kRunning>("MPI_Igather_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -316,7 +316,7 @@ HEDDLE_PUBLIC int PMPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_D
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
   });
@@ -327,7 +327,7 @@ HEDDLE_PUBLIC int PMPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype
   return call<kRunning>("MPI_Igatherv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -336,7 +336,7 @@ HEDDLE_PUBLIC int PMPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, coll::nonblocking(request));
   });
@@ -347,7 +347,7 @@ HEDDLE_PUBLIC int PMPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_
   return call<kRunning>("MPI_Igatherv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -356,7 +356,7 @@ HEDDLE_PUBLIC int PMPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, coll::nonblocking(request));
   });
@@ -367,17 +367,17 @@ HEDDLE_PUBLIC int PMPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MP
   return call<kRunning>("MPI_Ireduce", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
-    mpi::Datatype* datatype_ = nullptr;
-    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = ignored_type();
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
-    if (!(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    if (root != MPI_PROC_NULL && takes_part(root, comm_) && !(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
-    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     if (at_root) HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::reduce(sendbuf, recvbuf, count, *datatype_, *op_, root, comm_, coll::nonblocking(request));
+    return api::reduce(sendbuf, recvbuf, root != MPI_PROC_NULL ? count : 0, *datatype_, *op_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce) int MPI_Ireduce(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request*);
@@ -386,17 +386,17 @@ HEDDLE_PUBLIC int PMPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count c
   return call<kRunning>("MPI_Ireduce_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
-    mpi::Datatype* datatype_ = nullptr;
-    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = ignored_type();
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
-    if (!(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    if (root != MPI_PROC_NULL && takes_part(root, comm_) && !(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
-    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     if (at_root) HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::reduce(sendbuf, recvbuf, count, *datatype_, *op_, root, comm_, coll::nonblocking(request));
+    return api::reduce(sendbuf, recvbuf, root != MPI_PROC_NULL ? count : 0, *datatype_, *op_, root, comm_, coll::nonblocking(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_c) int MPI_Ireduce_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request*);
@@ -505,7 +505,7 @@ HEDDLE_PUBLIC int PMPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype
   return call<kRunning>("MPI_Iscatter", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
     if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -514,7 +514,7 @@ HEDDLE_PUBLIC int PMPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
   });
 }
@@ -524,7 +524,7 @@ HEDDLE_PUBLIC int PMPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_
   return call<kRunning>("MPI_Iscatter_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
     if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -533,7 +533,7 @@ HEDDLE_PUBLIC int PMPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
   });
 }
@@ -543,7 +543,7 @@ HEDDLE_PUBLIC int PMPI_Iscatterv(const void* sendbuf, const int sendcounts[], co
   return call<kRunning>("MPI_Iscatterv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
     if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
@@ -553,7 +553,7 @@ HEDDLE_PUBLIC int PMPI_Iscatterv(const void* sendbuf, const int sendcounts[], co
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
-    if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
   });
 }
@@ -563,7 +563,7 @@ HEDDLE_PUBLIC int PMPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcoun
   return call<kRunning>("MPI_Iscatterv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
     if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
@@ -573,7 +573,7 @@ HEDDLE_PUBLIC int PMPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcoun
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
-    if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
   });
 }

@@ -254,14 +254,14 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Barrier_init) int MPI_Barrier_init(MPI_Comm, MPI
 HEDDLE_PUBLIC int PMPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Bcast_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
-    mpi::Datatype* datatype_ = nullptr;
-    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = ignored_type();
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
-    return api::bcast(buffer, count, *datatype_, root, comm_, coll::persistent(request));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
+    return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_, coll::persistent(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast_init) int MPI_Bcast_init(void*, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
@@ -269,14 +269,14 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast_init) int MPI_Bcast_init(void*, int, MPI_D
 HEDDLE_PUBLIC int PMPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Bcast_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
-    mpi::Datatype* datatype_ = nullptr;
-    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = ignored_type();
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
-    return api::bcast(buffer, count, *datatype_, root, comm_, coll::persistent(request));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
+    return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_, coll::persistent(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast_init_c) int MPI_Bcast_init_c(void*, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
@@ -323,7 +323,7 @@ HEDDLE_PUBLIC int PMPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datat
   return call<kRunning>("MPI_Gather_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -331,9 +331,9 @@ HEDDLE_PUBLIC int PMPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datat
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
   });
@@ -344,7 +344,7 @@ HEDDLE_PUBLIC int PMPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, M
   return call<kRunning>("MPI_Gather_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -352,9 +352,9 @@ HEDDLE_PUBLIC int PMPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, M
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
   });
@@ -365,7 +365,7 @@ HEDDLE_PUBLIC int PMPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Data
   return call<kRunning>("MPI_Gatherv_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -374,9 +374,9 @@ HEDDLE_PUBLIC int PMPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Data
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, coll::persistent(request));
   });
@@ -387,7 +387,7 @@ HEDDLE_PUBLIC int PMPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, 
   return call<kRunning>("MPI_Gatherv_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool sends = !(at_root && sendbuf == MPI_IN_PLACE);
+    const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
     if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -396,9 +396,9 @@ HEDDLE_PUBLIC int PMPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, 
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, coll::persistent(request));
   });
@@ -409,19 +409,19 @@ HEDDLE_PUBLIC int PMPI_Reduce_init(const void* sendbuf, void* recvbuf, int count
   return call<kRunning>("MPI_Reduce_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
-    mpi::Datatype* datatype_ = nullptr;
-    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = ignored_type();
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    if (!(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    if (root != MPI_PROC_NULL && takes_part(root, comm_) && !(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
-    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     if (at_root) HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::reduce(sendbuf, recvbuf, count, *datatype_, *op_, root, comm_, coll::persistent(request));
+    return api::reduce(sendbuf, recvbuf, root != MPI_PROC_NULL ? count : 0, *datatype_, *op_, root, comm_, coll::persistent(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_init) int MPI_Reduce_init(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request*);
@@ -430,19 +430,19 @@ HEDDLE_PUBLIC int PMPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Cou
   return call<kRunning>("MPI_Reduce_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
-    mpi::Datatype* datatype_ = nullptr;
-    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    mpi::Datatype* datatype_ = ignored_type();
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    if (!(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
+    if (root != MPI_PROC_NULL && takes_part(root, comm_) && !(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
-    HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     if (at_root) HEDDLE_TRY(not_aliased(sendbuf, recvbuf, count, *datatype_));
-    return api::reduce(sendbuf, recvbuf, count, *datatype_, *op_, root, comm_, coll::persistent(request));
+    return api::reduce(sendbuf, recvbuf, root != MPI_PROC_NULL ? count : 0, *datatype_, *op_, root, comm_, coll::persistent(request));
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_init_c) int MPI_Reduce_init_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request*);
@@ -563,7 +563,7 @@ HEDDLE_PUBLIC int PMPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Data
   return call<kRunning>("MPI_Scatter_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
     if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -571,10 +571,10 @@ HEDDLE_PUBLIC int PMPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Data
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
   });
 }
@@ -584,7 +584,7 @@ HEDDLE_PUBLIC int PMPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, 
   return call<kRunning>("MPI_Scatter_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
     if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
@@ -592,10 +592,10 @@ HEDDLE_PUBLIC int PMPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, 
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    if (receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
   });
 }
@@ -605,7 +605,7 @@ HEDDLE_PUBLIC int PMPI_Scatterv_init(const void* sendbuf, const int sendcounts[]
   return call<kRunning>("MPI_Scatterv_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
     if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
@@ -614,7 +614,7 @@ HEDDLE_PUBLIC int PMPI_Scatterv_init(const void* sendbuf, const int sendcounts[]
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     if (at_root && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
@@ -627,7 +627,7 @@ HEDDLE_PUBLIC int PMPI_Scatterv_init_c(const void* sendbuf, const MPI_Count send
   return call<kRunning>("MPI_Scatterv_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    const bool receives = !(at_root && recvbuf == MPI_IN_PLACE);
+    const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
     if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "sendcounts", mpi::IntArray(sendcounts), comm_.peer_count));
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
@@ -636,7 +636,7 @@ HEDDLE_PUBLIC int PMPI_Scatterv_init_c(const void* sendbuf, const MPI_Count send
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     if (at_root && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
