@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "mpi/process.hpp"
-#include "p2p/api_at_once.hpp"
 #include "p2p/buffer.hpp"
 #include "p2p/rendezvous.hpp"
 #include "vci/domain.hpp"
@@ -165,12 +164,3 @@ Status send(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int
 }
 
 }  // namespace heddle::p2p
-
-namespace heddle::api::at_once {
-
-int wake(vci::Lane& lane) noexcept {
-  lane.wake();
-  return MPI_SUCCESS;
-}
-
-}  // namespace heddle::api::at_once
