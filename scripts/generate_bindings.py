@@ -84,6 +84,8 @@ class Body:
 
     def blocks(self, p):
         """How many blocks a collective's array describes: one for each rank, or for each neighbour."""
+        if self.collective == "Reduce_scatter":
+            return "comm_.size"  # the result stays in the local group
         if self.collective not in NEIGHBORHOOD:
             return "comm_.peer_count"
         return "outdegree(comm_)" if p.name in ("sendbuf", "sendcounts", "sdispls", "sendtypes") else "indegree(comm_)"
@@ -121,9 +123,7 @@ class Body:
         if p.name == self.blame:
             return self.args.append(f"{p.name}_")
         if (self.f.stem, p.name) in AT_THE_LEADER:
-            self.line(f"mpi::{cls}* {p.name}_ = nullptr;")
-            self.check(f'find("{p.name}", {p.name}, {p.name}_)', ["local_comm_.rank == local_leader"])
-            return self.args.append(f"{p.name}_")
+            return self.args.append(f"mpi::from_handle({p.name})")
         if p.kind == "INFO":
             self.line(f"mpi::Info* {p.name}_ = nullptr;")
             how = "find" if self.f.stem.startswith("MPI_Info_") else "find_or_null"

@@ -20,7 +20,7 @@ def spread(values):
     return (high - low) / middle if middle else 0.0
 
 
-def summarise(samples, machine, libraries, turns):
+def summarise(samples, machine, libraries, turns, watch):
     rows = []
     for key, by_library in samples.values.items():
         suite, metric, size = key
@@ -29,10 +29,13 @@ def summarise(samples, machine, libraries, turns):
                                    for name, v in by_library.items()},
                      "failures": samples.failures.get(key, {})})
     why_noisy = noisy(rows)
+    if watch.disturbed:
+        why_noisy.append(f"{watch.disturbed} runs count although a cache line took longer just before or after")
     limits = {row["metric"]: row["libraries"]["machine"]["median"] for row in rows if row["suite"] == "limits"}
     for row in rows:
         compare(row, limits, machine["cores"], bool(why_noisy))
-    return {"machine": machine, "libraries": libraries, "turns": turns, "noisy": why_noisy, "results": rows}
+    return {"machine": machine, "libraries": libraries, "turns": turns, "noisy": why_noisy, "repeated": watch.repeated,
+            "results": rows}
 
 
 def compare(row, limits, cores, is_noisy):
@@ -135,8 +138,7 @@ def print_tables(results):
     print(f"\n{sum(row['target']['reached'] for row in judged)} of {len(judged)} targets reached.")
     print("Of times and sizes the smaller is better (below 1), of rates the greater.")
     if results["repeated"]:
-        print(f"{results['repeated']} runs were done again, because a cache line took longer just before or after; "
-              f"{results['disturbed']} count although it did.")
+        print(f"{results['repeated']} runs were done again, because a cache line took longer just before or after.")
     if results["noisy"]:
         print(f"The machine is too noisy to compare: {'; '.join(results['noisy'])}.")
     elif not any(row["metric"] == "line" for row in results["results"]):

@@ -175,10 +175,10 @@ class Limits:
         work.mkdir(parents=True, exist_ok=True)
         subprocess.run(["cc", "-O2", "-o", self.program, BENCH / "limits/limits.c"], check=True)
 
-    def run(self, cpus, samples):
+    def run(self, cpus, samples, steadiness):
         samples.add("limits", "busy", 0, "machine", 100 * busy_fraction(), "%")
         if len(cpus) >= 2:
-            samples.add_output("limits", "machine", execute([self.program], cpus))
+            samples.add_output("limits", "machine", steadiness.run(lambda: execute([self.program], cpus)))
 
     def time_line(self, cpus):
         """Now, in ns."""

@@ -34,14 +34,14 @@ class Messages {
 
   void* send(Buffer from, int peer) noexcept {
     mpi::Request* request = nullptr;
-    Status s = p2p::isend(comm_of(peer), from.data, from.count, *from.type, rank_of(peer), tag_, p2p::Mode::kStandard,
-                          mpi::Channel::kCollective, &request);
+    Status s = p2p::isend(comm_of(peer), from.data, from.count, *from.type, rank_of(peer), tag_of(peer),
+                          p2p::Mode::kStandard, mpi::Channel::kCollective, &request);
     return started(s, request);
   }
   void* recv(Buffer to, int peer) noexcept {
     mpi::Request* request = nullptr;
-    Status s = p2p::irecv(comm_of(peer), to.data, to.count, *to.type, rank_of(peer), tag_, mpi::Channel::kCollective,
-                          &request);
+    Status s = p2p::irecv(comm_of(peer), to.data, to.count, *to.type, rank_of(peer), tag_of(peer),
+                          mpi::Channel::kCollective, &request);
     return started(s, request);
   }
   bool finish(void* pending) noexcept {
@@ -64,6 +64,8 @@ class Messages {
 
  private:
   mpi::Comm& comm_of(int peer) const noexcept { return peer >= kLocal ? *comm_.local : comm_; }
+  // The inner communicator of an intercommunicator counts collectives of its own, below kFirstGroupTag.
+  int tag_of(int peer) const noexcept { return peer >= kLocal ? tag_ | static_cast<int>(kFirstGroupTag) : tag_; }
   static int rank_of(int peer) noexcept { return peer >= kLocal ? peer - kLocal : peer; }
   mpi::Request* started(Status s, mpi::Request* request) noexcept {
     if (s) return request;

@@ -23,7 +23,7 @@ Status comm_create(Comm& comm, Group& group, MPI_Comm* newcomm);
 Status comm_create_group(Comm& comm, Group& group, int tag, MPI_Comm* newcomm);
 Status comm_split(Comm& comm, int color, int key, MPI_Comm* newcomm);
 Status comm_split_type(Comm& comm, int split_type, int key, Info* info, MPI_Comm* newcomm);
-// `peer_comm`: null but at the local leader.
+// `peer_comm` counts at the local leader; null: it brought none.
 Status intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int remote_leader, int tag,
                         MPI_Comm* newintercomm);
 Status intercomm_merge(Comm& intercomm, int high, MPI_Comm* newintracomm);

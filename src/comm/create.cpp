@@ -59,11 +59,15 @@ Status finish(Creation& creation, const std::vector<int>& ranks, MPI_Comm* newco
 }  // namespace
 
 Status comm_create(Comm& comm, Group& group, MPI_Comm* newcomm) {
-  HEDDLE_TRY(coll::check_intra(comm));
-  Creation creation(comm);
   std::vector<int> ranks;
-  creation.refuse(ranks_in(comm, group, &ranks));
+  const Status refusal = ranks_in(comm, group, &ranks);
   const bool member = contains(ranks, comm.rank);
+  if (comm.is_inter()) {
+    const auto place = std::find(ranks.begin(), ranks.end(), comm.rank) - ranks.begin();
+    return split_inter(comm, refusal, member ? 0 : MPI_UNDEFINED, static_cast<int>(place), newcomm);
+  }
+  Creation creation(comm);
+  creation.refuse(refusal);
   const int mine = digest(group);
   creation.set(mine, 0);
   if (member) creation.join();

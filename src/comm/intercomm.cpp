@@ -53,23 +53,29 @@ int swap(const Bridge& bridge, void* mine, MPI_Count my_bytes, void* theirs, MPI
   return messages.error();
 }
 
+// By the leader: its group's records for the other's. Returns an error class.
+int swap_records(const Bridge& bridge, std::vector<Record> mine, std::vector<Record>* theirs) {
+  const auto bytes = [](const std::vector<Record>& r) { return static_cast<MPI_Count>(r.size() * sizeof(Record)); };
+  auto here = static_cast<std::int32_t>(mine.size()), there = std::int32_t{0};
+  const int failed = swap(bridge, &here, sizeof here, &there, sizeof there);
+  if (failed != MPI_SUCCESS) return failed;
+  theirs->resize(static_cast<std::size_t>(there));
+  return swap(bridge, mine.data(), bytes(mine), theirs->data(), bytes(*theirs));
+}
+
 // The records of the other group, at every member of this one. A group that cannot take part has none.
 Status exchange(Comm& local, const Bridge& bridge, std::vector<Record> mine, std::vector<Record>* theirs) {
-  std::int32_t counts[2] = {static_cast<std::int32_t>(mine.size()), 0};  // ours, theirs
-  int failed = MPI_SUCCESS;
+  std::int32_t heard[2] = {MPI_SUCCESS, 0};  // an error class, and how many records
   const bool leads = local.rank == bridge.leader;
   if (leads) {
-    failed = swap(bridge, &counts[0], sizeof counts[0], &counts[1], sizeof counts[1]);
-    theirs->resize(static_cast<std::size_t>(counts[1]));
-    const auto bytes = [](const std::vector<Record>& r) { return static_cast<MPI_Count>(r.size() * sizeof(Record)); };
-    if (failed == MPI_SUCCESS) failed = swap(bridge, mine.data(), bytes(mine), theirs->data(), bytes(*theirs));
-    counts[0] = failed;
+    heard[0] = swap_records(bridge, std::move(mine), theirs);
+    heard[1] = static_cast<std::int32_t>(theirs->size());
   }
-  HEDDLE_TRY(bcast(counts, sizeof counts, mpi::byte_type(), bridge.leader, local));
-  if (!leads) failed = counts[0];
-  if (failed != MPI_SUCCESS)
-    return leads ? Status::of_class(failed) : error(failed, "the leader could not reach the other group");
-  theirs->resize(static_cast<std::size_t>(counts[1]));
+  HEDDLE_TRY(bcast(heard, sizeof heard, mpi::byte_type(), bridge.leader, local));
+  if (heard[0] != MPI_SUCCESS) {
+    return leads ? Status::of_class(heard[0]) : error(heard[0], "the leader could not reach the other group");
+  }
+  theirs->resize(static_cast<std::size_t>(heard[1]));
   HEDDLE_TRY(bcast(theirs->data(), static_cast<MPI_Count>(theirs->size() * sizeof(Record)), mpi::byte_type(),
                    bridge.leader, local));
   if (theirs->empty()) return error(MPI_ERR_OTHER, "no communicator was made: the other group could not take part");
@@ -104,18 +110,16 @@ Status make_inter(Comm& parent, Comm& local, Creation& creation, const std::vect
     members.push_back(r.process);
     addresses.push_back(r.address);
   }
+  const mpi::RankIndex own(*local.group);
   for (ProcessId id : members) {
-    if (std::find(local.group->members.begin(), local.group->members.end(), id) != local.group->members.end()) {
+    if (own.rank_of(id) >= 0) {
       return error(MPI_ERR_COMM, "process %u is in both groups; those of an intercommunicator are disjoint", id);
     }
   }
-  mpi::Group* group = mpi::take_group(local.group->members, local.group->self);
   mpi::Group* remote = mpi::take_group(std::move(members), local.group->self);
-  if (group == nullptr || remote == nullptr) {
-    if (group != nullptr) mpi::release(*group);
-    if (remote != nullptr) mpi::release(*remote);
-    return error(MPI_ERR_NO_MEM, "no memory for the groups of an intercommunicator");
-  }
+  if (remote == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the groups of an intercommunicator");
+  mpi::Group* group = local.group;  // not a copy: of several endpoints of a process it tells which this is
+  group->retain();
   *out = parent.process->new_comm(group, creation.take_address(), addresses.data(), remote);
   if (*out == nullptr) return error(MPI_ERR_NO_MEM, "no memory for an intercommunicator");
   (*out)->local = &local;
@@ -140,7 +144,11 @@ Status duplicate_quietly(Comm& comm, Status refusal, Comm** out) {
 // `refusal` that is told.
 Status create(Comm& parent, Comm& group, Status unreachable, Status refusal, const Bridge& bridge, Comm** out) {
   Comm* local = nullptr;
-  HEDDLE_TRY(duplicate_quietly(group, unreachable, &local));
+  if (const Status made = duplicate_quietly(group, unreachable, &local); !made) {
+    std::vector<Record> theirs;
+    if (unreachable && group.rank == bridge.leader) swap_records(bridge, {}, &theirs);  // they need not wait
+    return made;
+  }
   Creation creation(*local);
   creation.refuse(refusal);
   creation.join();
@@ -152,10 +160,10 @@ Status create(Comm& parent, Comm& group, Status unreachable, Status refusal, con
 }
 
 // All members of a group say the same.
-Status check_same(const Creation& creation) {
-  for (const comm::Proposal& p : creation.proposals()) {
-    if (p.color != creation.proposals().front().color) {
-      return error(MPI_ERR_ARG, "the members of this process's group brought different values of `high`");
+Status check_same(const std::vector<Record>& group) {
+  for (const Record& r : group) {
+    if (r.color != group.front().color) {
+      return error(MPI_ERR_ARG, "the members of a group brought different values of `high`");
     }
   }
   return Status::ok();
@@ -172,7 +180,10 @@ Status intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int
                  local_comm.size);
   }
   Status reachable;
-  if (peer_comm != nullptr && !peer_comm->has_peer(remote_leader)) {
+  const bool leads = local_comm.rank == local_leader;
+  if (leads && peer_comm == nullptr) {
+    reachable = error(MPI_ERR_COMM, "peer_comm is no communicator at the local leader");
+  } else if (leads && !peer_comm->has_peer(remote_leader)) {
     reachable = error(MPI_ERR_RANK, "remote_leader is %d; the peer communicator has %d ranks", remote_leader,
                       peer_comm->peer_count);
   }
@@ -193,8 +204,9 @@ Status intercomm_merge(Comm& intercomm, int high, MPI_Comm* newintracomm) {
   creation.join();
   std::vector<Record> theirs;
   HEDDLE_TRY(agree(creation, local, {&intercomm, 0, 0, tag}, &theirs));
-  HEDDLE_TRY(check_same(creation));
   std::vector<Record> all = records_of(local, creation);
+  HEDDLE_TRY(check_same(all));
+  HEDDLE_TRY(check_same(theirs));
   // Where both say the same, the group with the smaller process goes first.
   const bool first =
       all.front().color != theirs.front().color ? high == 0 : all.front().process < theirs.front().process;

@@ -56,6 +56,9 @@ int wait_for_receive_at_once(MPI_Request* handle, MPI_Status* status,
   return MPI_SUCCESS;
 }
 
+// Then the other threads get the lock.
+static constexpr MPI_Count kTogether = 64;
+
 MPI_Count complete_receives_at_once(MPI_Count count, MPI_Request requests[]) noexcept NO_THREAD_SAFETY_ANALYSIS {
   p2p::ReceiveRequest* receive = mpi::running() ? plain_receive(requests[0]) : nullptr;
   if (receive == nullptr || !enter(*receive->vci)) return 0;
@@ -66,7 +69,7 @@ MPI_Count complete_receives_at_once(MPI_Count count, MPI_Request requests[]) noe
     requests[i++] = MPI_REQUEST_NULL;
     mpi::Comm* comm = receive->comm;
     if (p2p::destroy_locked(*receive)) closing = comm;
-    receive = i < count && closing == nullptr ? plain_receive(requests[i]) : nullptr;
+    receive = i < count && i < kTogether && closing == nullptr ? plain_receive(requests[i]) : nullptr;
     if (receive == nullptr || receive->vci != &vci) break;
   }
   vci.unlock_and_wake();

@@ -35,9 +35,8 @@ Status ShmWire::connect(ProcessId peer, std::uint32_t vci, TxLane** lane) {
     // The first cells come with the first lane: here somebody can be told that there is no memory for them. From then on
     // there is always one to wait for.
     LockGuard guard(cells_lock_);
-    if (pooled_ == 0) {
-      HEDDLE_TRY(make_cells(0));
-      HEDDLE_TRY(make_cells(1));
+    for (unsigned kind : {0, 1}) {
+      if (pooled_[kind] == 0) HEDDLE_TRY(make_cells(kind));
     }
   }
   const auto target = static_cast<std::uint32_t>(region_of(peer));
@@ -80,7 +79,7 @@ Status ShmWire::make_cells(unsigned kind) noexcept {
   std::uint64_t chunk = 0;
   HEDDLE_TRY(segment_->carve(self_, count * bytes, &chunk));
   for (std::size_t i = count; i-- > 0;) free_cells_[kind].push_back(chunk + i * bytes);
-  pooled_ += count * bytes;
+  pooled_[kind] += count * bytes;
   return Status::ok();
 }
 
@@ -94,7 +93,7 @@ bool ShmWire::take_cell(ShmLane& lane, unsigned kind, std::uint64_t* offset) noe
     for (ShmLane* other : cell_lanes_) reclaim(*other);
   }
   if (free.empty()) {
-    if (pooled_ >= kMostPooled && lane.sent_ != lane.reclaimed_) return false;
+    if (pooled_[0] + pooled_[1] >= kMostPooled && lane.sent_ != lane.reclaimed_) return false;
     if (!make_cells(kind)) return false;
   }
   if (lane.sent_ == 0) cell_lanes_.push_back(&lane);

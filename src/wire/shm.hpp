@@ -135,11 +135,12 @@ class ShmWire final : public Wire {
 
  private:
   friend class ShmLane;
-  struct RxRing {
+  // Apart: threads that poll different VCIs write into theirs for each packet.
+  struct alignas(kApart) RxRing {
     RingConsumer<> ring;
     RingBlock* block;
   };
-  struct alignas(kCacheLine) Receiver {
+  struct alignas(kApart) Receiver {
     std::vector<RxRing> rings;
   };
 
@@ -194,7 +195,7 @@ class ShmWire final : public Wire {
   Lock cells_lock_;
   std::vector<std::uint64_t> free_cells_[2] GUARDED_BY(cells_lock_);  // by kind
   std::vector<ShmLane*> cell_lanes_ GUARDED_BY(cells_lock_);          // lanes that have ever had a cell
-  std::size_t pooled_ GUARDED_BY(cells_lock_) = 0;                    // bytes
+  std::size_t pooled_[2] GUARDED_BY(cells_lock_) = {};                // bytes of each kind
 };
 
 }  // namespace heddle::wire

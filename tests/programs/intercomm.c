@@ -132,8 +132,10 @@ static void everyone(void) {
   for (int i = 0; i < size * remote_size; i++) out[i] = element(world_rank, 4, i);
   RUN(Reduce_scatter_block, reduce_scatter_block, out, in, remote_size, MPI_INT, MPI_MAX, comm);
   for (int i = 0; i < remote_size; i++) CHECK_EQ(in[i], theirs(remote_size - 1, 4, rank * remote_size + i));
-  for (int r = 0; r < size; r++) counts[r] = r == 0 ? remote_size * size : 0;
-  RUN(Reduce_scatter, reduce_scatter, out, in, counts, MPI_INT, MPI_MAX, comm);
+  int* own = malloc((size_t)size * sizeof *own);  // exactly as long as the standard says
+  for (int r = 0; r < size; r++) own[r] = r == 0 ? remote_size * size : 0;
+  RUN(Reduce_scatter, reduce_scatter, out, in, own, MPI_INT, MPI_MAX, comm);
+  free(own);
   for (int i = 0; i < remote_size * size && rank == 0; i++) CHECK_EQ(in[i], theirs(remote_size - 1, 4, i));
   free(types);
   free(counts);
@@ -231,6 +233,50 @@ static void parts(void) {
   MPI_Comm_free(&part);
 }
 
+// The same of the even ranks alone, by groups.
+static void created(void) {
+  MPI_Group group, even;
+  MPI_Comm part;
+  int evens = (size + 1) / 2, *ranks = malloc((size_t)evens * sizeof *ranks), part_rank, part_remote, sum, want = 0;
+  for (int i = 0; i < evens; i++) ranks[i] = 2 * (evens - 1 - i);
+  MPI_Comm_group(comm, &group);
+  MPI_Group_incl(group, evens, ranks, &even);
+  MPI_Comm_create(comm, even, &part);
+  CHECK_EQ(part == MPI_COMM_NULL, rank % 2);
+  if (part != MPI_COMM_NULL) {
+    MPI_Comm_rank(part, &part_rank);
+    CHECK_EQ(part_rank, evens - 1 - rank / 2);
+    MPI_Comm_remote_size(part, &part_remote);
+    CHECK_EQ(part_remote, (remote_size + 1) / 2);
+    MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, part);
+    for (int r = 0; r < remote_size; r += 2) want += world_ranks[r];
+    CHECK_EQ(sum, want);
+    MPI_Comm_free(&part);
+  }
+  MPI_Group_free(&even);
+  MPI_Group_free(&group);
+  free(ranks);
+}
+
+// What makes a communicator does not meet a collective that is under way, whatever number either has.
+static void while_pending(void) {
+  for (int before = 0; before < 8; before++) {
+    MPI_Comm twin;
+    MPI_Request request;
+    int largest = -1;
+    for (int i = 0; i < before; i++) MPI_Barrier(comm);
+    if (!first_group) MPI_Recv(NULL, 0, MPI_INT, 0, 6, comm, MPI_STATUS_IGNORE);  // the other group is there first
+    MPI_Iallreduce(&world_rank, &largest, 1, MPI_INT, MPI_MAX, comm, &request);
+    if (first_group && rank == 0)
+      for (int r = 0; r < remote_size; r++) MPI_Send(NULL, 0, MPI_INT, r, 6, comm);
+    MPI_Comm_dup(comm, &twin);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK_EQ(largest, world_ranks[remote_size - 1]);
+    messages(twin);
+    MPI_Comm_free(&twin);
+  }
+}
+
 // The other members of the root's group have no data, and need not say what it is.
 static void nothing_to_say(void) {
   int value = 7, at_root = first_group && rank == 0, who = as_root(0);
@@ -254,8 +300,11 @@ static void errors(void) {
   CHECK_CLASS(MPI_Bcast(&in, 1, MPI_INT, remote_size, comm), MPI_ERR_ROOT);
   MPI_Comm_set_errhandler(local, MPI_ERRORS_RETURN);
   CHECK_CLASS(MPI_Intercomm_create(local, size, MPI_COMM_WORLD, 0, 1, &none), MPI_ERR_RANK);
-  int class = error_class(MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, world_size, 1, &none));
-  CHECK_EQ(class, MPI_ERR_RANK);
+  CHECK_CLASS(MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, world_size, 1, &none), MPI_ERR_RANK);
+  CHECK_CLASS(MPI_Intercomm_create(local, 0, MPI_COMM_NULL, 0, 1, &none), MPI_ERR_COMM);
+  // One group does not agree on what it is: both hear of it.
+  int disagree = (first_group ? size : remote_size) > 1;
+  if (disagree) CHECK_CLASS(MPI_Intercomm_merge(comm, first_group ? rank % 2 : 0, &none), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Intercomm_merge(local, 0, &none), MPI_ERR_COMM);
 }
 
@@ -276,6 +325,8 @@ int main(int argc, char** argv) {
     merged(0, 0, 1);  // ours to decide: the group of the lowest process is first
     merged(1, 1, 1);
     parts();
+    created();
+    while_pending();
     nothing_to_say();
     copied = 0;
     duplicates();

@@ -403,14 +403,14 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_c) int MPI_Ireduce_c(const void*, void*,
 
 HEDDLE_PUBLIC int PMPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ireduce_scatter", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.size));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
-    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     return api::reduce_scatter(sendbuf, recvbuf, mpi::IntArray(recvcounts), *datatype_, *op_, comm_, coll::nonblocking(request));
   });
@@ -419,14 +419,14 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_scatter) int MPI_Ireduce_scatter(const v
 
 HEDDLE_PUBLIC int PMPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ireduce_scatter_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
+    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.size));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
-    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *datatype_));
+    if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
     return api::reduce_scatter(sendbuf, recvbuf, mpi::IntArray(recvcounts), *datatype_, *op_, comm_, coll::nonblocking(request));
   });

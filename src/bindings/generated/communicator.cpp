@@ -196,11 +196,9 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Comm_test_inter) int MPI_Comm_test_inter(MPI_Com
 
 HEDDLE_PUBLIC int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm) {
   return call<kRunning>("MPI_Intercomm_create", OnComm{"local_comm", local_comm}, [&](mpi::Comm& local_comm_) -> Status {
-    mpi::Comm* peer_comm_ = nullptr;
-    if (local_comm_.rank == local_leader) HEDDLE_TRY(find("peer_comm", peer_comm, peer_comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("newintercomm", newintercomm));
-    return api::intercomm_create(local_comm_, local_leader, peer_comm_, remote_leader, tag, newintercomm);
+    return api::intercomm_create(local_comm_, local_leader, mpi::from_handle(peer_comm), remote_leader, tag, newintercomm);
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Intercomm_create) int MPI_Intercomm_create(MPI_Comm, int, MPI_Comm, int, int, MPI_Comm*);
