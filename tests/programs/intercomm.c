@@ -261,19 +261,21 @@ static void created(void) {
 // What makes a communicator does not meet a collective that is under way, whatever number either has.
 static void while_pending(void) {
   for (int before = 0; before < 8; before++) {
-    MPI_Comm twin;
+    MPI_Comm fresh, twin;
     MPI_Request request;
     int largest = -1;
-    for (int i = 0; i < before; i++) MPI_Barrier(comm);
-    if (!first_group) MPI_Recv(NULL, 0, MPI_INT, 0, 6, comm, MPI_STATUS_IGNORE);  // the other group is there first
-    MPI_Iallreduce(&world_rank, &largest, 1, MPI_INT, MPI_MAX, comm, &request);
+    MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, world_ranks[0], 18, &fresh);
+    for (int i = 0; i < before; i++) MPI_Barrier(fresh);
+    if (!first_group) MPI_Recv(NULL, 0, MPI_INT, 0, 6, fresh, MPI_STATUS_IGNORE);  // the other group is there first
+    MPI_Iallreduce(&world_rank, &largest, 1, MPI_INT, MPI_MAX, fresh, &request);
     if (first_group && rank == 0)
-      for (int r = 0; r < remote_size; r++) MPI_Send(NULL, 0, MPI_INT, r, 6, comm);
-    MPI_Comm_dup(comm, &twin);
+      for (int r = 0; r < remote_size; r++) MPI_Send(NULL, 0, MPI_INT, r, 6, fresh);
+    MPI_Comm_dup(fresh, &twin);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     CHECK_EQ(largest, world_ranks[remote_size - 1]);
     messages(twin);
     MPI_Comm_free(&twin);
+    MPI_Comm_free(&fresh);
   }
 }
 
