@@ -11,9 +11,7 @@
 #include "coll/operation.hpp"
 #include "comm/api_comm.hpp"
 #include "comm/creation.hpp"
-#include "mpi/attribute.hpp"
 #include "mpi/errhandler.hpp"
-#include "mpi/error_text.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/process.hpp"
 
@@ -27,10 +25,7 @@ using mpi::ProcessId;
 // What one group tells the other of a member.
 struct Record {
   ProcessId process;
-  std::int32_t error;
-  std::int32_t color;
-  std::int32_t key;
-  Address address;
+  comm::Proposal said;
 };
 static_assert(std::is_trivially_copyable_v<Record>);
 
@@ -80,8 +75,9 @@ Status exchange(Comm& local, const Bridge& bridge, std::vector<Record> mine, std
                    bridge.leader, local));
   if (theirs->empty()) return error(MPI_ERR_OTHER, "no communicator was made: the other group could not take part");
   for (std::size_t r = 0; r < theirs->size(); ++r) {
-    if ((*theirs)[r].error != MPI_SUCCESS) {
-      return error((*theirs)[r].error, "no communicator was made: rank %zu of the other group could not take part", r);
+    if ((*theirs)[r].said.error != MPI_SUCCESS) {
+      return error((*theirs)[r].said.error, "no communicator was made: rank %zu of the other group could not take part",
+                   r);
     }
   }
   return Status::ok();
@@ -90,8 +86,7 @@ Status exchange(Comm& local, const Bridge& bridge, std::vector<Record> mine, std
 std::vector<Record> records_of(Comm& local, const Creation& creation) {
   std::vector<Record> records;
   for (std::size_t r = 0; r < creation.proposals().size(); ++r) {
-    const comm::Proposal& p = creation.proposals()[r];
-    records.push_back({local.group->members[r], p.error, p.color, p.key, p.address});
+    records.push_back({local.group->members[r], creation.proposals()[r]});
   }
   return records;
 }
@@ -108,7 +103,7 @@ Status make_inter(Comm& parent, Comm& local, Creation& creation, const std::vect
   std::vector<Address> addresses;
   for (const Record& r : theirs) {
     members.push_back(r.process);
-    addresses.push_back(r.address);
+    addresses.push_back(r.said.address);
   }
   const mpi::RankIndex own(*local.group);
   for (ProcessId id : members) {
@@ -162,7 +157,7 @@ Status create(Comm& parent, Comm& group, Status unreachable, Status refusal, con
 // All members of a group say the same.
 Status check_same(const std::vector<Record>& group) {
   for (const Record& r : group) {
-    if (r.color != group.front().color) {
+    if (r.said.color != group.front().said.color) {
       return error(MPI_ERR_ARG, "the members of a group brought different values of `high`");
     }
   }
@@ -209,14 +204,14 @@ Status intercomm_merge(Comm& intercomm, int high, MPI_Comm* newintracomm) {
   HEDDLE_TRY(check_same(theirs));
   // Where both say the same, the group with the smaller process goes first.
   const bool first =
-      all.front().color != theirs.front().color ? high == 0 : all.front().process < theirs.front().process;
+      all.front().said.color != theirs.front().said.color ? high == 0 : all.front().process < theirs.front().process;
   const int rank = local.rank + (first ? 0 : static_cast<int>(theirs.size()));
   all.insert(first ? all.end() : all.begin(), theirs.begin(), theirs.end());
   std::vector<ProcessId> members;
   std::vector<Address> addresses;
   for (const Record& r : all) {
     members.push_back(r.process);
-    addresses.push_back(r.address);
+    addresses.push_back(r.said.address);
   }
   Comm* made = nullptr;
   HEDDLE_TRY(comm::make_comm(intercomm, std::move(members), rank, creation.take_address(), addresses, &made));
@@ -238,8 +233,9 @@ Status split_inter(Comm& intercomm, Status refusal, int color, int key, MPI_Comm
   if (color != MPI_UNDEFINED) creation.join();
   std::vector<Record> theirs;
   Status status = agree(creation, local, {&intercomm, 0, 0, tag}, &theirs);
-  std::erase_if(theirs, [&](const Record& r) { return r.color != color; });
-  std::stable_sort(theirs.begin(), theirs.end(), [](const Record& a, const Record& b) { return a.key < b.key; });
+  std::erase_if(theirs, [&](const Record& r) { return r.said.color != color; });
+  std::stable_sort(theirs.begin(), theirs.end(),
+                   [](const Record& a, const Record& b) { return a.said.key < b.said.key; });
   if (part == MPI_COMM_NULL) return status;
   Comm* made = nullptr;
   Comm& mine = *mpi::from_handle(part);
