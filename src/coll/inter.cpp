@@ -3,6 +3,7 @@
 // Method:  data for or from each rank apart goes straight between the two; everything else goes over rank 0 of each group:
 //          what a group combines or spreads it does with the builders for one group, among its own members.
 #include "coll/build.hpp"
+#include "coll/deal.hpp"
 
 namespace heddle::coll {
 namespace {
@@ -50,13 +51,7 @@ void reduce_then_scatter(Schedule& s, const void* own, void* result, CountOf cou
   for (int r = 0; r < s.size(); ++r) total += count_of(r);
   const Buffer place = s.rank() == 0 ? s.scratch(total, type) : Buffer(nullptr, total, type);
   const Buffer theirs = swap_reductions(s, Buffer(own, total, type), op, place);
-  const Buffer mine(result, count_of(s.rank()), type);
-  locally(s, [&] {
-    if (s.rank() != 0) return s.recv(mine, 0);
-    MPI_Count first = count_of(0);
-    s.copy(theirs.part(0, first), mine);
-    for (int r = 1; r < s.size(); first += count_of(r++)) s.send(theirs.part(first, count_of(r)), r);
-  });
+  locally(s, [&] { deal_out(s, theirs, result, type, count_of); });
 }
 
 }  // namespace

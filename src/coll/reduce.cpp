@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "coll/build.hpp"
+#include "coll/deal.hpp"
 #include "coll/partial.hpp"
 #include "coll/tree.hpp"
 
@@ -80,18 +81,7 @@ void reduce_then_scatter(Schedule& s, Buffer own, void* result, CountOf&& count_
   if (s.rank() == 0) whole = s.scratch(own.count, *own.type);
   build_reduce(s, own, whole.data, op, 0);
   s.join();
-  const Buffer mine(result, count_of(s.rank()), *own.type);
-  if (s.rank() != 0) {
-    if (mine.bytes() != 0) s.recv(mine, 0);
-    return;
-  }
-  s.copy(whole.part(0, mine.count), mine);
-  MPI_Count first = mine.count;
-  for (int i = 1; i < s.size(); ++i) {
-    const Buffer part = whole.part(first, count_of(i));
-    if (part.bytes() != 0) s.send(part, i);
-    first += part.count;
-  }
+  deal_out(s, whole, result, *own.type, count_of);
 }
 
 // Recursive doubling: `sum` covers the ranks of this rank's block of 2^k, as far as they exist, and `result` those of
