@@ -84,6 +84,7 @@ class Job final : private PmiServer::Listener {
   Input input_;
   Guard guard_;
   PmiServer pmi_;
+  Fd segment_;                      // the memory that the ranks will share; missing, they make one among themselves
   std::vector<std::string> paths_;  // by program
   std::vector<CpuSet> cpus_;        // by rank
   std::vector<Rank> ranks_;

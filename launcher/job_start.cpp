@@ -1,6 +1,8 @@
 // The first half of a Job: what is checked and prepared, and the ranks' start.
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +27,8 @@ Status Job::prepare(int& code) {
   HEDDLE_TRY(loop_.open());
   HEDDLE_TRY(signals_.open(loop_, [this](int signal) { on_signal(signal); }));
   HEDDLE_TRY(input_.open());
+  segment_ = Fd(memfd_create("heddle", MFD_CLOEXEC));
+  if (segment_.is_open()) fchmod(segment_.get(), 0600);
   const auto follow = [this](std::unique_ptr<Stream> Rank::*stream) {
     for (Rank& r : ranks_) {
       if (r.*stream) (r.*stream)->follow_sink();
@@ -71,13 +75,16 @@ Status Job::start_all(int& code) {
 
 Status Job::start_program(std::size_t index, int& first_rank, int& code) {
   const Program& program = options_.programs[index];
-  Environment environment(options_, program, size_, boot::cores_of_affinity());
+  const std::string segment =
+      segment_.is_open() ? std::to_string(segment_.get()) + ":" + std::string(pmi_.job()) : std::string();
+  Environment environment(options_, program, size_, boot::cores_of_affinity(), segment);
   const std::vector<char*> argv = pointers(program.argv);
   Launch launch;
   launch.path = paths_[index].c_str();
   launch.argv = argv.data();
   launch.directory = program.directory.empty() ? nullptr : program.directory.c_str();
   launch.group = guard_.group();
+  launch.segment = segment_.get();
   launch.descriptors = descriptors_;
   launch.signal_mask = signals_.original_mask();
   launch.default_signals = signals_.default_in_ranks();

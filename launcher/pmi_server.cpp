@@ -88,7 +88,6 @@ void PmiServer::handle_line(int rank, const std::string& text) {
     client.started = true;
     client.finished = false;
     answer(rank, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1");
-    check_company();
   } else if (command == "get_maxes") {
     answer(rank, "cmd=maxes rc=0 kvsname_max=" + std::to_string(kMaxName) + " keylen_max=" + std::to_string(kMaxKey) +
                      " vallen_max=" + std::to_string(kMaxValue));
@@ -160,12 +159,10 @@ void PmiServer::departed(int rank) {
   check_company();
 }
 
-// MPI_Init is a meeting of all ranks: one that has ended will come neither to it nor to a later barrier.
+// MPI_Init is a meeting of all ranks, and so is a barrier: one that has ended will not come.
 void PmiServer::check_company() {
-  const bool in_barrier = in_barrier_ != 0;
-  const auto waiting = std::ranges::find_if(clients_, in_barrier ? &Client::in_barrier : &Client::started);
-  const auto gone =
-      std::ranges::find_if(clients_, [&](const Client& c) { return c.gone && (in_barrier || !c.started); });
+  const auto waiting = std::ranges::find_if(clients_, &Client::in_barrier);
+  const auto gone = std::ranges::find_if(clients_, &Client::gone);
   if (waiting == clients_.end() || gone == clients_.end()) return;
   listener_.pmi_stuck(static_cast<int>(waiting - clients_.begin()), static_cast<int>(gone - clients_.begin()));
 }

@@ -40,6 +40,7 @@ class PmiServer {
   // The rank has ended.
   void departed(int rank);
 
+  std::string_view job() const noexcept { return job_; }
   bool has_started(int rank) const noexcept { return clients_[rank].started; }
   bool has_finished(int rank) const noexcept { return clients_[rank].finished; }
 

@@ -42,6 +42,7 @@ class Child {
     must(dup2(launch_.out, 1), "dup2");
     must(dup2(launch_.err, 2), "dup2");
     must(fcntl(launch_.pmi, F_SETFD, 0), "fcntl");
+    if (launch_.segment >= 0) must(fcntl(launch_.segment, F_SETFD, 0), "fcntl");
   }
   void must(int result, const char* step) {
     if (result < 0) fail(step);

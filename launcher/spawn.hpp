@@ -25,7 +25,7 @@ struct Launch {
   char* const* environment = nullptr;
   const char* directory = nullptr;  // null: mpiexec's
   int in = -1, out = -1, err = -1;  // become 0, 1, 2
-  int pmi = -1;                     // keeps its number
+  int pmi = -1, segment = -1;       // keep their numbers; a segment may be missing
   pid_t group = 0;
   const cpu_set_t* cpus = nullptr;  // null: as mpiexec
   std::size_t cpus_bytes = 0;

@@ -6,7 +6,7 @@ does, and which error class it gives, is in src/bindings/call.hpp; this file dec
 """
 
 from generate_tables import (
-    ANY_TIME, AT_ONCE, AT_THE_LEADER, SAME_AS, BODIES, OBJECTS, IN_PLACE, NEIGHBORHOOD, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, TELLS_TWIN,
+    ANY_TIME, AT_ONCE, AT_THE_LEADER, MAKERS, SAME_AS, BODIES, OBJECTS, IN_PLACE, NEIGHBORHOOD, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, TELLS_TWIN,
     NEEDS_REQUEST, NULLABLE, FRAMES, TITLES, kind_of_collective, chapter)
 
 HEAD = """\
@@ -341,6 +341,12 @@ class Body:
                 if p.direction == "inout":
                     return f'ThroughComm{{"{p.name}", {p.name}}}'
                 return f'OnComm{{"{p.name}", {p.name}}}'
+            if p.kind == "SESSION" and p.direction != "out":
+                self.blame = p.name
+                return f'{"ThroughSession" if p.direction == "inout" else "OnSession"}{{"{p.name}", {p.name}}}'
+            if p.kind == "ERRHANDLER" and self.f.stem in MAKERS:
+                self.blame = p.name
+                return f'OnErrhandler{{"{p.name}", {p.name}}}'
         for p in self.f.params:
             if p.kind == "REQUEST" and p.direction != "out":
                 self.blame = p.name
@@ -358,7 +364,7 @@ class Body:
         f = self.f
         phase = "kAnyTime" if f.stem.removeprefix("MPI_") in ANY_TIME else "kRunning"
         blame = self.choose_blame()
-        by_comm = blame.startswith("OnComm")
+        found = {"OnComm": "Comm", "OnSession": "Session", "OnErrhandler": "Errhandler"}.get(blame.split("{")[0])
         if self.collective and self.collective != "Reduce_local":
             self.setup_gates()
         for p in f.params:
@@ -384,9 +390,9 @@ class Body:
             self.line("return Status::ok();")
         else:
             self.line(f"return {api};")
-        given = f"mpi::Comm& {self.blame}_" if by_comm else ""
-        if by_comm and not any(f"{self.blame}_" in text for text in self.lines):
-            given = "mpi::Comm&"
+        given = f"mpi::{found}& {self.blame}_" if found else ""
+        if found and not any(f"{self.blame}_" in text for text in self.lines):
+            given = f"mpi::{found}&"
         out = self.name_of_null(phase)
         out += f'  return call<{phase}>("{f.name}", {blame}, [&]({given}) -> Status {{\n'
         out += "".join(f"    {text}\n" for text in self.lines)
@@ -421,10 +427,6 @@ def missing_body(f):
     if n.startswith(("T_", "File_")) or n == "Register_datarep":
         # The tool interface has no error handlers, and a file's default one is MPI_ERRORS_RETURN.
         return f'  return missing_quietly("{f.name}");\n', set()
-    handler = next((p for p in f.params if p.kind == "ERRHANDLER" and n in (
-        "Session_init", "Comm_create_from_group", "Intercomm_create_from_groups")), None)
-    if handler:
-        return f'  return missing("{f.name}", {handler.name});\n', {handler.name}
     comm = next((p for p in f.params if p.kind == "COMMUNICATOR" and not p.is_array and p.direction == "in"), None)
     if comm:
         return f'  return missing("{f.name}", {comm.name});\n', {comm.name}

@@ -128,7 +128,9 @@ NEEDS_REQUEST = {"MPI_Start", "MPI_Request_free", "MPI_Cancel", "MPI_Pready", "M
 # What p2p/api_at_once.hpp can do in one go for the usual arguments.
 AT_ONCE = {"MPI_Send", "MPI_Isend", "MPI_Irecv", "MPI_Wait", "MPI_Waitall"}
 # Ignored at all ranks of the local communicator but its leader (MPI 5.0, 7.6.2): null where it is nothing.
-AT_THE_LEADER = {("MPI_Intercomm_create", "peer_comm")}
+AT_THE_LEADER = {("MPI_Intercomm_create", "peer_comm"), ("MPI_Intercomm_create_from_groups", "remote_group")}
+# What they are given as error handler is that of what they make, and hears of their own failures (MPI 5.0, 7.4.2, 11.3.1).
+MAKERS = {"MPI_Session_init", "MPI_Comm_create_from_group", "MPI_Intercomm_create_from_groups"}
 # Pointers that may be null, or that the C++ function judges together with another argument.
 NULLABLE = {("MPI_Info_get_string", "value"), ("MPI_Comm_set_attr", "attribute_val"), ("MPI_Attr_put", "attribute_val"),
             ("MPI_Type_set_attr", "attribute_val"), ("MPI_Get_address", "location"), ("MPI_Free_mem", "base"),

@@ -36,9 +36,19 @@ mpi::Comm* comm_of(MPI_Message handle) {
   return message == nullptr ? nullptr : message->comm;
 }
 
+int fail(const char* procedure, mpi::Session* session, Status status) {
+  // A session that has ended hears of nothing.
+  if (!session->is(mpi::Kind::kSession)) return fail_unattached(procedure, status);
+  return mpi::raise(*session, status, procedure);
+}
+
+int fail(const char* procedure, mpi::Errhandler* errhandler, Status status) {
+  return mpi::raise(*errhandler, status, procedure);
+}
+
 int not_running(const char* procedure) {
-  return fail(
-      procedure, nullptr,
+  return fail_unattached(
+      procedure,
       mpi::finalized()
           ? error(MPI_ERR_OTHER, "%s was called after MPI_Finalize; move the call before it", procedure)
           : error(MPI_ERR_OTHER, "%s was called before MPI_Init; call MPI_Init or MPI_Init_thread first", procedure));
@@ -48,14 +58,13 @@ int missing(const char* procedure, MPI_Comm comm) {
   return fail(procedure, mpi::from_handle(comm), not_implemented(procedure));
 }
 
-int missing(const char* procedure, MPI_Errhandler errhandler) {
-  if (errhandler == MPI_ERRORS_RETURN) return missing_quietly(procedure);
-  return fail(procedure, nullptr, not_implemented(procedure));
-}
-
 int missing_quietly(const char* procedure) { return not_implemented(procedure).error_class(); }
 
 Status bad_handle(const char* parameter, MPI_Comm handle) {
+  if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF) {
+    return error(MPI_ERR_COMM, "%s is %s, which exists from MPI_Init to MPI_Finalize only; sessions make their own",
+                 parameter, handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
+  }
   return bad(MPI_ERR_COMM, parameter, handle, MPI_COMM_NULL, "MPI_COMM_NULL", "communicator");
 }
 Status bad_handle(const char* parameter, MPI_Group handle) {
@@ -78,6 +87,9 @@ Status bad_handle(const char* parameter, MPI_Info handle) {
 }
 Status bad_handle(const char* parameter, MPI_Errhandler handle) {
   return bad(MPI_ERR_ERRHANDLER, parameter, handle, MPI_ERRHANDLER_NULL, "MPI_ERRHANDLER_NULL", "error handler");
+}
+Status bad_handle(const char* parameter, MPI_Session handle) {
+  return bad(MPI_ERR_SESSION, parameter, handle, MPI_SESSION_NULL, "MPI_SESSION_NULL", "session");
 }
 
 Status not_committed(const char* parameter) {

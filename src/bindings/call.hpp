@@ -20,6 +20,7 @@
 #include "mpi/int_array.hpp"
 #include "mpi/op.hpp"
 #include "mpi/request.hpp"
+#include "mpi/session.hpp"
 #include "mpi/state.hpp"
 
 // A procedure is PMPI_X; MPI_X is a weak alias, so that a tool may define its own and call PMPI_X.
@@ -40,10 +41,14 @@ inline constexpr auto kMustBeLive = NullRequest::kMustBeLive;
 // Hands `status` to the error handler of `comm` (of MPI_COMM_SELF when null); what the handler leaves is returned to
 // the caller.
 [[gnu::cold]] int fail(const char* procedure, mpi::Comm* comm, Status status);
+[[gnu::cold]] int fail(const char* procedure, mpi::Session* session, Status status);
+[[gnu::cold]] int fail(const char* procedure, mpi::Errhandler* errhandler, Status status);
+inline int fail_unattached(const char* procedure, Status status) {
+  return fail(procedure, static_cast<mpi::Comm*>(nullptr), status);
+}
 [[gnu::cold]] int not_running(const char* procedure);
-// What is not implemented says so, through the error handler of the communicator, of none, or not through any.
+// What is not implemented says so, through the error handler of the communicator, or not through any.
 [[gnu::cold]] int missing(const char* procedure, MPI_Comm comm = MPI_COMM_NULL);
-[[gnu::cold]] int missing(const char* procedure, MPI_Errhandler errhandler);
 [[gnu::cold]] int missing_quietly(const char* procedure);
 
 [[gnu::cold]] Status bad_handle(const char* parameter, MPI_Comm handle);
@@ -54,6 +59,7 @@ inline constexpr auto kMustBeLive = NullRequest::kMustBeLive;
 [[gnu::cold]] Status bad_handle(const char* parameter, MPI_Message handle);
 [[gnu::cold]] Status bad_handle(const char* parameter, MPI_Info handle);
 [[gnu::cold]] Status bad_handle(const char* parameter, MPI_Errhandler handle);
+[[gnu::cold]] Status bad_handle(const char* parameter, MPI_Session handle);
 [[gnu::cold]] Status not_committed(const char* parameter);
 [[gnu::cold]] Status null_argument(const char* parameter);
 [[gnu::cold]] Status negative(int error_class, const char* parameter, MPI_Count value);
@@ -170,8 +176,8 @@ template <class Body, class... Object>
   }
 }
 
-template <class Body, class... Object>
-[[gnu::always_inline]] inline int finish(const char* procedure, mpi::Comm* blame, Body& body, Object&... object) {
+template <class Blame, class Body, class... Object>
+[[gnu::always_inline]] inline int finish(const char* procedure, Blame* blame, Body& body, Object&... object) {
   Status status = run(body, object...);
   if (!status) [[unlikely]]
     return fail(procedure, blame, status);
@@ -189,7 +195,7 @@ template <Phase phase, class Body>
 [[gnu::always_inline]] inline int call(const char* procedure, OnNothing, Body body) {
   if (!allowed<phase>()) [[unlikely]]
     return not_running(procedure);
-  return finish(procedure, nullptr, body);
+  return finish<mpi::Comm>(procedure, nullptr, body);
 }
 
 struct OnComm {
@@ -203,7 +209,7 @@ template <Phase phase, class Body>
     return not_running(procedure);
   mpi::Comm* comm = mpi::from_handle(on.handle);
   if (comm == nullptr) [[unlikely]]
-    return fail(procedure, nullptr, bad_handle(on.parameter, on.handle));
+    return fail_unattached(procedure, bad_handle(on.parameter, on.handle));
   return finish(procedure, comm, body, *comm);
 }
 
@@ -218,11 +224,50 @@ template <Phase phase, class Body>
   if (!allowed<phase>()) [[unlikely]]
     return not_running(procedure);
   if (on.handle == nullptr) [[unlikely]]
-    return fail(procedure, nullptr, null_argument(on.parameter));
+    return fail_unattached(procedure, null_argument(on.parameter));
   mpi::Comm* comm = mpi::from_handle(*on.handle);
   if (comm == nullptr) [[unlikely]]
-    return fail(procedure, nullptr, bad_handle(on.parameter, *on.handle));
+    return fail_unattached(procedure, bad_handle(on.parameter, *on.handle));
   return finish(procedure, comm, body);
+}
+
+struct OnSession {
+  const char* parameter;
+  MPI_Session handle;
+};
+
+template <Phase phase, class Body>
+int call(const char* procedure, OnSession on, Body body) {
+  if (!allowed<phase>()) return not_running(procedure);
+  mpi::Session* session = mpi::from_handle(on.handle);
+  if (session == nullptr) return fail_unattached(procedure, bad_handle(on.parameter, on.handle));
+  return finish(procedure, session, body, *session);
+}
+
+// A session that the procedure ends.
+struct ThroughSession {
+  const char* parameter;
+  MPI_Session* handle;
+};
+
+template <Phase phase, class Body>
+int call(const char* procedure, ThroughSession on, Body body) {
+  if (on.handle == nullptr) return fail_unattached(procedure, null_argument(on.parameter));
+  return call<phase>(procedure, OnSession{on.parameter, *on.handle}, [&](mpi::Session&) { return body(); });
+}
+
+// The error handler of what is to be made hears of a failure to make it.
+struct OnErrhandler {
+  const char* parameter;
+  MPI_Errhandler handle;
+};
+
+template <Phase phase, class Body>
+int call(const char* procedure, OnErrhandler on, Body body) {
+  if (!allowed<phase>()) return not_running(procedure);
+  mpi::Errhandler* errhandler = mpi::from_handle(on.handle);
+  if (errhandler == nullptr) return fail_unattached(procedure, bad_handle(on.parameter, on.handle));
+  return finish(procedure, errhandler, body, *errhandler);
 }
 
 struct OnRequest {
@@ -236,12 +281,12 @@ template <Phase phase, class Body>
   if (!allowed<phase>()) [[unlikely]]
     return not_running(procedure);
   if (on.handle == nullptr) [[unlikely]]
-    return fail(procedure, nullptr, null_argument(on.parameter));
+    return fail_unattached(procedure, null_argument(on.parameter));
   mpi::Comm* blame = nullptr;
   if (*on.handle != MPI_REQUEST_NULL || on.null == kMustBeLive) {
     mpi::Request* request = mpi::from_handle(*on.handle);
     if (request == nullptr) [[unlikely]]
-      return fail(procedure, nullptr, bad_handle(on.parameter, *on.handle));
+      return fail_unattached(procedure, bad_handle(on.parameter, *on.handle));
     blame = request->comm;
   }
   return finish(procedure, blame, body);
@@ -291,9 +336,9 @@ template <Phase phase, class Body>
   if (!allowed<phase>()) [[unlikely]]
     return not_running(procedure);
   if (on.handle == nullptr) [[unlikely]]
-    return fail(procedure, nullptr, null_argument(on.parameter));
+    return fail_unattached(procedure, null_argument(on.parameter));
   if (*on.handle != MPI_MESSAGE_NO_PROC && mpi::from_handle(*on.handle) == nullptr) [[unlikely]] {
-    return fail(procedure, nullptr, bad_handle(on.parameter, *on.handle));
+    return fail_unattached(procedure, bad_handle(on.parameter, *on.handle));
   }
   return finish(procedure, comm_of(*on.handle), body);
 }

@@ -14,10 +14,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.hpp"
@@ -40,6 +42,8 @@ struct Job {
 
 class Boot {
  public:
+  using Meanwhile = std::function<void()>;
+
   virtual ~Boot() = default;
   Boot(const Boot&) = delete;
   Boot& operator=(const Boot&) = delete;
@@ -60,6 +64,8 @@ class Boot {
   int node_cores() const noexcept { return job_.facts.node_cores; }
   // The process to name in PR_SET_PTRACER so that ranks of this node may read each other; 0 when unknown.
   int launcher_pid() const noexcept { return job_.facts.launcher_pid; }
+  // A memfd that all ranks of this node have inherited, which is the caller's from now on; -1: there is none.
+  int take_segment_fd() noexcept { return std::exchange(job_.facts.segment_fd, -1); }
 
   // Keys and values are printable and have no spaces; a key may be put once in the life of a job.
   // Values beyond max_value() bytes are refused.
@@ -67,8 +73,9 @@ class Boot {
   virtual Status put(std::string_view key, std::string_view value) = 0;
   // MPI_ERR_NAME when nobody has put `key`.
   virtual Status get(std::string_view key, std::string& value) = 0;
-  // Collective over the job. Waits for the others for as long as they take; an error when the launcher is gone.
-  virtual Status fence() = 0;
+  // Collective over the job. Waits for the others for as long as they take, and calls `meanwhile` every millisecond or
+  // so; an error when the launcher is gone.
+  virtual Status fence(const Meanwhile& meanwhile = {}) = 0;
 
   // Writes `message` to stderr and ends the whole job with `code`.
   [[noreturn]] virtual void abort(int code, std::string_view message) noexcept = 0;

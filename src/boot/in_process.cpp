@@ -47,7 +47,7 @@ class InProcess final : public Boot {
     return Status::ok();
   }
 
-  Status fence() override {
+  Status fence(const Meanwhile&) override {
     std::unique_lock lock(shared_->mutex);
     shared_->values.merge(unfenced_);
     unfenced_.clear();

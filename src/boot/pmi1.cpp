@@ -50,8 +50,12 @@ class Pmi1::Channel {
   Status ask(const std::string& question, std::string_view expected, Pmi1Line& answer) {
     return exchange(question, expected, answer, answer_ms_);
   }
-  Status ask_forever(const std::string& question, std::string_view expected, Pmi1Line& answer) {
-    return exchange(question, expected, answer, kForever);
+  Status ask_forever(const std::string& question, std::string_view expected, Pmi1Line& answer,
+                     const Meanwhile& meanwhile = {}) {
+    meanwhile_ = &meanwhile;
+    const Status status = exchange(question, expected, answer, kForever);
+    meanwhile_ = nullptr;
+    return status;
   }
   // Sends without waiting for anything; safe beside an exchange of another thread.
   void shout(const std::string& line) noexcept {
@@ -68,19 +72,23 @@ class Pmi1::Channel {
   const int fd_;
   const int answer_ms_;
   Pmi1Buffer received_;
+  const Meanwhile* meanwhile_ = nullptr;  // of a wait without limit
 };
 
 Status Pmi1::Channel::wait_for(short events, Clock::time_point deadline, bool forever, std::string_view what) {
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    const int timeout = forever ? -1 : static_cast<int>(std::clamp<long>(left, 0, INT_MAX));
+    const bool idle = forever && (meanwhile_ == nullptr || !*meanwhile_);
+    const int timeout = idle ? -1 : forever ? 1 : static_cast<int>(std::clamp<long>(left, 0, INT_MAX));
     pollfd p{fd_, events, 0};
     const int ready = poll(&p, 1, timeout);
     if (ready > 0) return Status::ok();
     if (ready < 0 && errno != EINTR) {
       return error(MPI_ERR_OTHER, "waiting for the launcher: %s", std::strerror(errno));
     }
-    if (ready == 0 && !forever) {
+    if (forever) {
+      if (ready == 0) (*meanwhile_)();
+    } else if (ready == 0) {
       return error(MPI_ERR_OTHER, "the launcher has not answered for %d ms (waiting for '%.*s' on PMI_FD %d)",
                    answer_ms_, static_cast<int>(what.size()), what.data(), fd_);
     }
@@ -217,6 +225,7 @@ std::unique_ptr<Boot> Pmi1::connect(const Pmi1Options& options, Status& status) 
     channel = std::make_unique<Channel>(fd, options.answer_ms);
     job.facts = read_launch_facts();
     HEDDLE_TRY(greet(*channel, job, limits));
+    HEDDLE_TRY(inherit_segment_fd(job.name, &job.facts.segment_fd));
     return learn_nodes(*channel, job, limits);
   }();
   if (!status) return nullptr;
@@ -291,9 +300,9 @@ Status Pmi1::get(std::string_view key, std::string& value) {
   return Status::ok();
 }
 
-Status Pmi1::fence() {
+Status Pmi1::fence(const Meanwhile& meanwhile) {
   Pmi1Line answer;
-  HEDDLE_TRY(channel_->ask_forever(kBarrier, "barrier_out", answer));
+  HEDDLE_TRY(channel_->ask_forever(kBarrier, "barrier_out", answer, meanwhile));
   return refused(answer) ? error(MPI_ERR_OTHER, "the launcher refuses the barrier") : Status::ok();
 }
 

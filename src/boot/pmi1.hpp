@@ -30,7 +30,7 @@ class Pmi1 final : public Boot {
   std::size_t max_value() const noexcept override;
   Status put(std::string_view key, std::string_view value) override;
   Status get(std::string_view key, std::string& value) override;
-  Status fence() override;
+  Status fence(const Meanwhile& meanwhile) override;
   [[noreturn]] void abort(int code, std::string_view message) noexcept override;
   Status finalize() override;
 

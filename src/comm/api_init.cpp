@@ -5,37 +5,24 @@
 #include <thread>
 
 #include "boot/boot.hpp"
+#include "comm/life.hpp"
 #include "mpi/attribute.hpp"
-#include "mpi/control.hpp"
-#include "mpi/counts.hpp"
 #include "mpi/errhandler.hpp"
 #include "mpi/process.hpp"
 #include "mpi/state.hpp"
-#include "p2p/install.hpp"
-#include "vci/domain.hpp"
 
 namespace heddle::api {
 namespace {
 
+// Of the world model.
 std::thread::id main_thread;
+int main_level = MPI_THREAD_SINGLE;
 
-// Until every message that this process owes somebody has left.
-void drain(mpi::Process& process) {
-  vci::Domain& domain = process.domain();
-  domain.wait(*process.world()->vci, [&] {
-    for (std::uint32_t i = 0; i < domain.vci_count(); ++i) {
-      if (domain.vci(i).has_busy_lanes()) return false;
-    }
-    return !domain.has_abandoned();
-  });
-}
-
-Status start(mpi::Process& process, int threads) {
-  Status status;
-  std::unique_ptr<boot::Boot> boot = boot::connect(status);
-  HEDDLE_TRY(status);
-  HEDDLE_TRY(mpi::freeze_controls());
-  return process.start(std::move(boot), threads);
+// For what belongs to the world model while sessions are open.
+Status check_world(const char* procedure) {
+  if (mpi::world() == mpi::World::kOpen) return Status::ok();
+  return error(MPI_ERR_OTHER, "%s was called %s; sessions have MPI_Session_finalize and MPI_Session_get_info",
+               procedure, mpi::finalized() ? "after MPI_Finalize" : "without MPI_Init");
 }
 
 }  // namespace
@@ -54,30 +41,27 @@ Status init_thread(int*, char***, int required, int* provided) {
     return error(MPI_ERR_OTHER, mpi::finalized() ? "MPI was finalized in this program and can't be initialized again"
                                                  : "MPI is initialized already; call MPI_Init once");
   }
-  auto process = std::make_unique<mpi::Process>();
-  if (Status status = start(*process, required); !status) {
-    mpi::thaw_controls();
+  HEDDLE_TRY(comm::join(required));
+  mpi::Process& process = *mpi::process();
+  Status status = process.open_world();
+  if (status) status = comm::meet();
+  if (!status) {
+    [[maybe_unused]] const Status left = comm::leave();
     return status;
   }
-  p2p::install(process->domain());
   main_thread = std::this_thread::get_id();
-  *provided = required;
-  mpi::open_counts(process->domain());
-  mpi::set_process(process.release());
-  mpi::set_state(mpi::State::kRunning);
+  *provided = main_level = required;
+  mpi::publish_world(&process);
+  mpi::world_state.store(mpi::World::kOpen, std::memory_order_release);
   return Status::ok();
 }
 
 Status finalize() {
-  mpi::Process* process = mpi::process();
-  HEDDLE_TRY(mpi::delete_all_attributes(*process->self()));  // MPI 4.1, 11.2.4: before anything else
-  drain(*process);
-  mpi::set_state(mpi::State::kFinalized);
-  mpi::close_counts();
-  const Status status = process->finish();
-  mpi::set_process(nullptr);
-  delete process;
-  return status;
+  HEDDLE_TRY(check_world("MPI_Finalize"));
+  HEDDLE_TRY(mpi::delete_all_attributes(*mpi::process()->self()));  // MPI 4.1, 11.2.4: before anything else
+  mpi::world_state.store(mpi::World::kFinalized, std::memory_order_release);
+  mpi::publish_world(nullptr);
+  return comm::leave();
 }
 
 Status initialized(int* flag) {
@@ -91,11 +75,13 @@ Status finalized(int* flag) {
 }
 
 Status query_thread(int* provided) {
-  *provided = mpi::process()->threads();
+  HEDDLE_TRY(check_world("MPI_Query_thread"));
+  *provided = main_level;
   return Status::ok();
 }
 
 Status is_thread_main(int* flag) {
+  HEDDLE_TRY(check_world("MPI_Is_thread_main"));
   *flag = std::this_thread::get_id() == main_thread;
   return Status::ok();
 }

@@ -12,22 +12,6 @@ namespace {
 
 using comm::Creation;
 
-// The ranks in `comm` of the group's members, in the group's order.
-Status ranks_in(Comm& comm, const Group& group, std::vector<int>* ranks) {
-  mpi::RankIndex index(*comm.group);
-  if (index.has_repeats()) {
-    return error(MPI_ERR_GROUP, "a group does not tell the endpoints of one process apart; use MPI_Comm_split");
-  }
-  for (mpi::ProcessId id : group.members) {
-    const int rank = index.rank_of(id);
-    if (rank < 0) {
-      return error(MPI_ERR_GROUP, "the group's rank %zu is not a member of the communicator", ranks->size());
-    }
-    ranks->push_back(rank);
-  }
-  return Status::ok();
-}
-
 bool contains(const std::vector<int>& ranks, int rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
@@ -60,7 +44,7 @@ Status finish(Creation& creation, const std::vector<int>& ranks, MPI_Comm* newco
 
 Status comm_create(Comm& comm, Group& group, MPI_Comm* newcomm) {
   std::vector<int> ranks;
-  const Status refusal = ranks_in(comm, group, &ranks);
+  const Status refusal = comm::ranks_in(comm, group, &ranks);
   const bool member = contains(ranks, comm.rank);
   if (comm.is_inter()) {
     const auto place = std::find(ranks.begin(), ranks.end(), comm.rank) - ranks.begin();
@@ -82,7 +66,7 @@ Status comm_create_group(Comm& comm, Group& group, int tag, MPI_Comm* newcomm) {
   HEDDLE_TRY(coll::check_intra(comm));
   if (tag < 0) return error(MPI_ERR_TAG, "tag is %d; it must not be negative", tag);
   std::vector<int> ranks;
-  HEDDLE_TRY(ranks_in(comm, group, &ranks));
+  HEDDLE_TRY(comm::ranks_in(comm, group, &ranks));
   *newcomm = MPI_COMM_NULL;
   if (!contains(ranks, comm.rank)) return Status::ok();
   Creation creation(comm);

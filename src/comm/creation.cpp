@@ -100,7 +100,7 @@ Status Creation::make(std::vector<mpi::ProcessId> members, int rank, std::span<c
 
 Status make_comm(Comm& parent, std::vector<mpi::ProcessId> members, int rank, mpi::Address mine,
                  std::span<const mpi::Address> addresses, Comm** out) {
-  mpi::Group* group = mpi::take_group(std::move(members), parent.group->self);
+  mpi::Group* group = mpi::take_group(std::move(members), *parent.group);
   if (group == nullptr) {
     parent.process->release_address(mine);
     return error(MPI_ERR_NO_MEM, "no memory for a group of %zu members", addresses.size());
@@ -108,9 +108,40 @@ Status make_comm(Comm& parent, std::vector<mpi::ProcessId> members, int rank, mp
   group->rank = rank;  // a process may be several members (comm/endpoints.cpp)
   *out = parent.process->new_comm(group, mine, addresses.data());
   if (*out == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a communicator of %zu members", addresses.size());
+  inherit(**out, parent);
+  return Status::ok();
+}
+
+void inherit(Comm& made, Comm& parent) {
   mpi::Errhandler* handler = mpi::get_errhandler(parent);
-  mpi::set_errhandler(**out, *handler);
+  mpi::set_errhandler(made, *handler);
   mpi::release(*handler);
+}
+
+std::uint16_t assertions(mpi::Info* info) {
+  if (info == nullptr) return 0;
+  std::uint16_t asserted = 0;
+  if (info->get("mpi_assert_no_any_source") == "true") asserted |= mpi::kNoAnySource;
+  if (info->get("mpi_assert_no_any_tag") == "true") asserted |= mpi::kNoAnyTag;
+  return asserted;
+}
+
+void set_info(Comm& made, mpi::Info* info) {
+  if (info != nullptr) made.info = mpi::take_info(info->copy());
+}
+
+Status ranks_in(Comm& comm, const mpi::Group& group, std::vector<int>* ranks) {
+  mpi::RankIndex index(*comm.group);
+  if (index.has_repeats()) {
+    return error(MPI_ERR_GROUP, "a group does not tell the endpoints of one process apart; use MPI_Comm_split");
+  }
+  for (mpi::ProcessId id : group.members) {
+    const int rank = index.rank_of(id);
+    if (rank < 0) {
+      return error(MPI_ERR_GROUP, "the group's rank %zu is not a member of the communicator", ranks->size());
+    }
+    ranks->push_back(rank);
+  }
   return Status::ok();
 }
 

@@ -11,6 +11,7 @@
 #include "base/status.hpp"
 #include "comm/exchange.hpp"
 #include "mpi/comm.hpp"
+#include "mpi/info.hpp"
 
 namespace heddle::comm {
 
@@ -18,6 +19,15 @@ namespace heddle::comm {
 // parent's error handler.
 Status make_comm(Comm& parent, std::vector<mpi::ProcessId> members, int rank, mpi::Address mine,
                  std::span<const mpi::Address> addresses, Comm** out);
+
+// The parent's error handler for one that was made from it.
+void inherit(Comm& made, Comm& parent);
+// What the program's hints assert, in mpi::Assertion bits (MPI 5.0, 7.4.4); null: nothing.
+std::uint16_t assertions(mpi::Info* info);
+// The hints of a communicator that was made with some.
+void set_info(Comm& made, mpi::Info* info);
+// The ranks in `comm` of the group's members, in the group's order.
+Status ranks_in(Comm& comm, const mpi::Group& group, std::vector<int>* ranks);
 
 class Creation {
  public:
@@ -35,6 +45,7 @@ class Creation {
   bool has_address() const noexcept { return has_address_; }
   // It has found an error; the first one counts.
   void refuse(Status status);
+  const Status& refusal() const noexcept { return refusal_; }
   void set(int color, int key) {
     mine_.color = color;
     mine_.key = key;
@@ -50,6 +61,8 @@ class Creation {
   // For a nonblocking exchange: the records, with this process's own in place, and the verdict when they are there.
   std::span<Proposal> records();
   Status verdict(int transport_error);
+
+  const Proposal& mine() const noexcept { return mine_; }
 
   // What comes of it --------------------------------------------------------------------------------------------------
 

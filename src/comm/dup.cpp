@@ -1,14 +1,15 @@
 // MPI_Comm_dup and its kin.
 //
-// Method:  the blocking forms propose, agree, make. The nonblocking ones make the communicator at once, so that its
-//          handle is there when the call returns, and tell it the others' addresses when the exchange is over; if that
-//          fails, the caller's handle becomes MPI_COMM_NULL. Attributes are copied before the exchange, by the
-//          callbacks of the user.
-#include <memory>
+// Method:  the communicator is made at once, so that a nonblocking call has its handle to return, and is told the others'
+//          addresses when the exchange is over; if that fails, the caller's handle becomes MPI_COMM_NULL. Attributes are
+//          copied before the exchange, by the callbacks of the user.
+#include <utility>
+#include <vector>
 
 #include "base/slab.hpp"
 #include "comm/api_comm.hpp"
 #include "comm/creation.hpp"
+#include "comm/intercomm.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/handle.hpp"
 #include "p2p/request.hpp"
@@ -17,46 +18,98 @@ namespace heddle::api {
 namespace {
 
 using comm::Creation;
+using comm::Proposal;
 using mpi::Attributes;
 
-// MPI 5.0, 7.4.4: what lets messages of one communicator go different ways.
-std::uint16_t assertions(Info* info) {
-  if (info == nullptr) return 0;
-  std::uint16_t asserted = 0;
-  if (info->get("mpi_assert_no_any_source") == "true") asserted |= mpi::kNoAnySource;
-  if (info->get("mpi_assert_no_any_tag") == "true") asserted |= mpi::kNoAnyTag;
-  return asserted;
-}
+// One process's part in a duplicate. Of an intercommunicator it has two communicators to make: the one that the library
+// has of the local group is exchanged within that, the addresses of the other with the remote group.
+class Copy {
+ public:
+  explicit Copy(Comm& comm) : comm_(comm), creation_(comm.is_inter() ? *comm.local : comm), inter_(comm) {}
 
-void set_info(Comm& made, Info* info) {
-  if (info != nullptr) made.info = mpi::take_info(info->copy());
-}
+  // Makes the communicator, which knows nobody's address yet, and says what the others have to know. `refusal`: why this
+  // process cannot take part.
+  void propose(Status refusal, Info* info) {
+    creation_.refuse(refusal);
+    creation_.join(comm::assertions(info));
+    if (comm_.is_inter()) {
+      inter_.join();
+      creation_.refuse(inter_.refusal());
+    }
+    if (creation_.refusal()) creation_.refuse(make(info));
+  }
+  void build(coll::Schedule& s) {
+    s.stay_local(comm_.is_inter());
+    comm::build_exchange(s, creation_.records());
+    s.stay_local(false);
+    if (!comm_.is_inter()) return;
+    inter_.refuse(creation_.refusal());
+    theirs_.resize(static_cast<std::size_t>(comm_.peer_count));
+    coll::build_inter_allgather(s, coll::Buffer(&inter_.mine(), sizeof(Proposal), mpi::byte_type()),
+                                coll::Blocks(coll::Buffer(theirs_.data(), sizeof(Proposal), mpi::byte_type())));
+    s.join();
+  }
+  // After the exchange: tells the communicator the others' addresses, or lets it go.
+  Status settle(int transport_error) {
+    Status status = creation_.verdict(transport_error);
+    for (const Proposal& p : theirs_) {
+      if (status && p.error != MPI_SUCCESS) {
+        status = error(p.error, "no communicator was made: a rank of the other group could not take part");
+      }
+    }
+    if (status) status = connect();
+    if (!status && made_ != nullptr) mpi::release(*std::exchange(made_, nullptr));
+    return status;
+  }
+  Comm* made() const noexcept { return made_; }
 
-Status duplicate_intra(Comm& comm, Status refusal, Info* info, Comm** made) {
-  Creation creation(comm);
-  creation.refuse(refusal);
-  creation.join(assertions(info));
-  HEDDLE_TRY(creation.agree());
-  HEDDLE_TRY(creation.make_early(made));
-  return creation.connect(**made);
-}
+ private:
+  Status make(Info* info) {
+    Comm* made = nullptr;
+    HEDDLE_TRY(creation_.make_early(&made));
+    if (comm_.is_inter()) {
+      Comm& local = *made;
+      made = comm::make_inter_early(comm_, local, inter_.take_address());
+      mpi::release(local);
+      if (made == nullptr) return error(MPI_ERR_NO_MEM, "no memory for an intercommunicator");
+    }
+    made->topology = comm_.topology;
+    comm::set_info(*made, info);
+    made_ = made;
+    return Status::ok();
+  }
+  Status connect() {
+    if (!comm_.is_inter()) return creation_.connect(*made_);
+    HEDDLE_TRY(creation_.connect(*made_->local));
+    std::vector<mpi::Address> addresses;
+    for (const Proposal& p : theirs_) addresses.push_back(p.address);
+    return mpi::connect(*made_, addresses.data());
+  }
+
+  Comm& comm_;
+  Creation creation_;
+  Creation inter_;
+  std::vector<Proposal> theirs_;
+  Comm* made_ = nullptr;
+};
 
 Status duplicate(Comm& comm, Info* info, MPI_Comm* newcomm) {
   *newcomm = MPI_COMM_NULL;
-  Attributes* copies = nullptr;
-  const Status copied = mpi::copy_attributes(comm, &copies);
-  Comm* made = nullptr;
-  const Status status =
-      comm.is_inter() ? duplicate_inter(comm, copied, &made) : duplicate_intra(comm, copied, info, &made);
+  Attributes* attributes = nullptr;
+  Copy copy(comm);
+  copy.propose(mpi::copy_attributes(comm, &attributes), info);
+  coll::Schedule schedule(comm.rank, comm.size, comm.is_inter() ? comm.peer_count : 0);
+  copy.build(schedule);
+  comm::Messages messages(comm, /*blocking=*/true);
+  coll::Progress at;
+  coll::run(schedule, at, messages);
+  const Status status = copy.settle(messages.error());
   if (!status) {
-    mpi::undo_copies(comm, copies);
-    if (made != nullptr) mpi::release(*made);
+    mpi::undo_copies(comm, attributes);
     return status;
   }
-  made->attributes = copies;
-  made->topology = comm.topology;
-  set_info(*made, info);
-  *newcomm = mpi::to_handle(made);
+  copy.made()->attributes = attributes;
+  *newcomm = mpi::to_handle(copy.made());
   return Status::ok();
 }
 
@@ -64,12 +117,11 @@ Status duplicate(Comm& comm, Info* info, MPI_Comm* newcomm) {
 struct Duplication : mpi::Request, p2p::Task {
   Duplication(Comm& parent, MPI_Comm* out) noexcept;
 
-  Creation creation;
+  Copy copy;
   coll::Schedule schedule;
   coll::Progress at;
   comm::Messages messages;
-  Attributes* copies = nullptr;
-  Comm* made = nullptr;
+  Attributes* attributes = nullptr;
   MPI_Comm* newcomm;
 };
 
@@ -88,16 +140,14 @@ void destroy(mpi::Request& request) {
 const mpi::RequestType kDuplicationType{nullptr, nullptr, destroy};
 
 void settle(Duplication& d) {
-  Status status = d.creation.verdict(d.messages.error());
-  if (status) status = d.creation.connect(*d.made);
+  const Status status = d.copy.settle(d.messages.error());
   d.error = status.error_class();
   if (status) {
-    d.made->attributes = d.copies;
+    d.copy.made()->attributes = d.attributes;
     return;
   }
   *d.newcomm = MPI_COMM_NULL;
-  mpi::undo_copies(*d.comm, d.copies);
-  if (d.made != nullptr) mpi::release(*d.made);
+  mpi::undo_copies(*d.comm, d.attributes);
 }
 
 // True when it is over; it belongs to its owner again then.
@@ -110,8 +160,8 @@ bool go_on(Duplication& d) {
 
 Duplication::Duplication(Comm& parent, MPI_Comm* out) noexcept
     : Request(kDuplicationType),
-      creation(parent),
-      schedule(parent.rank, parent.size),
+      copy(parent),
+      schedule(parent.rank, parent.size, parent.is_inter() ? parent.peer_count : 0),
       messages(parent, /*blocking=*/false),
       newcomm(out) {
   comm = &parent;
@@ -121,30 +171,23 @@ Duplication::Duplication(Comm& parent, MPI_Comm* out) noexcept
 }
 
 Status start_duplicate(Comm& comm, Info* info, MPI_Comm* newcomm, MPI_Request* request) {
-  HEDDLE_TRY(coll::check_intra(comm));
-  Attributes* copies = nullptr;
-  const Status copied = mpi::copy_attributes(comm, &copies);
+  Attributes* attributes = nullptr;
+  const Status copied = mpi::copy_attributes(comm, &attributes);
   Duplication* d = duplications().take(comm, newcomm);
   if (d == nullptr) {
-    mpi::undo_copies(comm, copies);
+    mpi::undo_copies(comm, attributes);
     return coll::out_of_memory(comm);
   }
-  d->copies = copies;
-  d->creation.refuse(copied);
-  d->creation.join(assertions(info));
-  if (d->creation.has_address()) d->creation.refuse(d->creation.make_early(&d->made));
-  comm::build_exchange(d->schedule, d->creation.records());
+  d->attributes = attributes;
+  d->copy.propose(copied, info);
+  d->copy.build(d->schedule);
   if (d->schedule.out_of_memory()) {
-    mpi::undo_copies(comm, copies);
-    if (d->made != nullptr) mpi::release(*d->made);
+    mpi::undo_copies(comm, attributes);
+    if (d->copy.made() != nullptr) mpi::release(*d->copy.made());
     destroy(*d);
     return coll::out_of_memory(comm);
   }
-  if (d->made != nullptr) {
-    d->made->topology = comm.topology;
-    set_info(*d->made, info);
-  }
-  *newcomm = mpi::to_handle(d->made);
+  *newcomm = mpi::to_handle(d->copy.made());
   *request = mpi::to_handle(static_cast<mpi::Request*>(d));
   if (!go_on(*d)) p2p::add_task(comm, *d);
   return Status::ok();

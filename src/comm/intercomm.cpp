@@ -11,6 +11,7 @@
 #include "coll/operation.hpp"
 #include "comm/api_comm.hpp"
 #include "comm/creation.hpp"
+#include "comm/intercomm.hpp"
 #include "mpi/errhandler.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/process.hpp"
@@ -18,6 +19,7 @@
 namespace heddle::api {
 namespace {
 
+using comm::Bridge;
 using comm::Creation;
 using mpi::Address;
 using mpi::ProcessId;
@@ -28,13 +30,6 @@ struct Record {
   comm::Proposal said;
 };
 static_assert(std::is_trivially_copyable_v<Record>);
-
-struct Bridge {
-  Comm* comm;  // significant at the leader
-  int leader;  // of the local group, in the local communicator
-  int remote;  // the other group's, in `comm`
-  int tag;     // on the collective channel
-};
 
 // Between the leaders: `bytes` each way.
 int swap(const Bridge& bridge, void* mine, MPI_Count my_bytes, void* theirs, MPI_Count their_bytes) {
@@ -98,6 +93,18 @@ Status agree(Creation& creation, Comm& local, const Bridge& bridge, std::vector<
   return here ? there : here;
 }
 
+// Both groups' references move in. Null when memory ran out.
+Comm* make_inter(Comm& parent, Comm& local, mpi::Group* remote, Address mine, const Address* addresses) {
+  mpi::Group* group = local.group;  // not a copy: of several endpoints of a process it tells which this is
+  group->retain();
+  Comm* made = parent.process->new_comm(group, mine, addresses, remote);
+  if (made == nullptr) return nullptr;
+  made->local = &local;
+  local.retain();
+  comm::inherit(*made, parent);
+  return made;
+}
+
 Status make_inter(Comm& parent, Comm& local, Creation& creation, const std::vector<Record>& theirs, Comm** out) {
   std::vector<ProcessId> members;
   std::vector<Address> addresses;
@@ -111,18 +118,9 @@ Status make_inter(Comm& parent, Comm& local, Creation& creation, const std::vect
       return error(MPI_ERR_COMM, "process %u is in both groups; those of an intercommunicator are disjoint", id);
     }
   }
-  mpi::Group* remote = mpi::take_group(std::move(members), local.group->self);
-  if (remote == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the groups of an intercommunicator");
-  mpi::Group* group = local.group;  // not a copy: of several endpoints of a process it tells which this is
-  group->retain();
-  *out = parent.process->new_comm(group, creation.take_address(), addresses.data(), remote);
-  if (*out == nullptr) return error(MPI_ERR_NO_MEM, "no memory for an intercommunicator");
-  (*out)->local = &local;
-  local.retain();
-  mpi::Errhandler* handler = mpi::get_errhandler(parent);
-  mpi::set_errhandler(**out, *handler);
-  mpi::release(*handler);
-  return Status::ok();
+  mpi::Group* remote = mpi::take_group(std::move(members), *local.group);
+  if (remote != nullptr) *out = make_inter(parent, local, remote, creation.take_address(), addresses.data());
+  return *out != nullptr ? Status::ok() : error(MPI_ERR_NO_MEM, "no memory for an intercommunicator");
 }
 
 // A communicator of the same members for the library alone. `refusal`: why this one cannot take part.
@@ -133,25 +131,6 @@ Status duplicate_quietly(Comm& comm, Status refusal, Comm** out) {
   HEDDLE_TRY(creation.agree());
   HEDDLE_TRY(creation.make_early(out));
   return creation.connect(**out);
-}
-
-// `group`: a communicator of this process's group. With `unreachable` nobody of it speaks to the other group; with
-// `refusal` that is told.
-Status create(Comm& parent, Comm& group, Status unreachable, Status refusal, const Bridge& bridge, Comm** out) {
-  Comm* local = nullptr;
-  if (const Status made = duplicate_quietly(group, unreachable, &local); !made) {
-    std::vector<Record> theirs;
-    if (unreachable && group.rank == bridge.leader) swap_records(bridge, {}, &theirs);  // they need not wait
-    return made;
-  }
-  Creation creation(*local);
-  creation.refuse(refusal);
-  creation.join();
-  std::vector<Record> theirs;
-  Status status = agree(creation, *local, bridge, &theirs);
-  if (status) status = make_inter(parent, *local, creation, theirs, out);
-  mpi::release(*local);
-  return status;
 }
 
 // All members of a group say the same.
@@ -165,6 +144,33 @@ Status check_same(const std::vector<Record>& group) {
 }
 
 }  // namespace
+}  // namespace heddle::api
+
+namespace heddle::comm {
+
+Status join_groups(Comm& parent, Comm& local, Status refusal, const Bridge& bridge, Comm** out) {
+  Creation creation(local);
+  creation.refuse(refusal);
+  creation.join();
+  std::vector<api::Record> theirs;
+  HEDDLE_TRY(api::agree(creation, local, bridge, &theirs));
+  return api::make_inter(parent, local, creation, theirs, out);
+}
+
+Comm* make_inter_early(Comm& parent, Comm& local, mpi::Address mine) {
+  const std::vector<mpi::Address> unknown(static_cast<std::size_t>(parent.peer_count));
+  parent.remote_group->retain();
+  return api::make_inter(parent, local, parent.remote_group, mine, unknown.data());
+}
+
+void decline(const Bridge& bridge) {
+  std::vector<api::Record> theirs;
+  api::swap_records(bridge, {}, &theirs);
+}
+
+}  // namespace heddle::comm
+
+namespace heddle::api {
 
 Status intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int remote_leader, int tag,
                         MPI_Comm* newintercomm) {
@@ -183,10 +189,16 @@ Status intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int
                       peer_comm->peer_count);
   }
   const Bridge bridge{peer_comm, local_leader, remote_leader, comm::group_tag(tag)};
+  Comm* local = nullptr;
+  if (const Status here = duplicate_quietly(local_comm, reachable, &local); !here) {
+    if (reachable && leads) comm::decline(bridge);
+    return here;
+  }
   Comm* made = nullptr;
-  HEDDLE_TRY(create(local_comm, local_comm, reachable, Status::ok(), bridge, &made));
+  const Status status = comm::join_groups(local_comm, *local, Status::ok(), bridge, &made);
+  mpi::release(*local);
   *newintercomm = mpi::to_handle(made);
-  return Status::ok();
+  return status;
 }
 
 Status intercomm_merge(Comm& intercomm, int high, MPI_Comm* newintracomm) {
@@ -243,11 +255,6 @@ Status split_inter(Comm& intercomm, Status refusal, int color, int key, MPI_Comm
   mpi::release(mine);
   *newcomm = mpi::to_handle(made);
   return status;
-}
-
-Status duplicate_inter(Comm& intercomm, Status refusal, Comm** out) {
-  const Bridge bridge{&intercomm, 0, 0, coll::next_tag(intercomm)};
-  return create(intercomm, *intercomm.local, Status::ok(), refusal, bridge, out);
 }
 
 }  // namespace heddle::api

@@ -11,7 +11,7 @@ namespace {
 
 // A group of its own for the user, so that a handle is stale once it was freed, whatever the communicator's does.
 Status copy(const Group& group, MPI_Group* out) {
-  return mpi::hand_out(mpi::take_group(group.members, group.self), out, "a group");
+  return mpi::hand_out(mpi::take_group(group.members, group), out, "a group");
 }
 
 Status check_inter(const Comm& comm) {

@@ -5,26 +5,54 @@
 
 namespace heddle::api {
 
-Status comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler) {
-  Errhandler* made = mpi::take_errhandler(mpi::Kind::kComm, reinterpret_cast<Errhandler::Function>(function));
+namespace {
+
+using mpi::Kind;
+
+template <class Callback>
+Status create(Kind target, Callback* function, MPI_Errhandler* errhandler) {
+  Errhandler* made = mpi::take_errhandler(target, reinterpret_cast<Errhandler::Function>(function));
   return mpi::hand_out(made, errhandler, "an error handler");
 }
 
-Status comm_set_errhandler(Comm& comm, Errhandler& errhandler) {
-  if (!errhandler.is_predefined() && errhandler.target != mpi::Kind::kComm) {
-    return error(MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_Comm_create_errhandler");
+template <class Target>
+Status set(Target& target, Kind kind, Errhandler& errhandler, const char* maker) {
+  if (!errhandler.is_predefined() && errhandler.target != kind) {
+    return error(MPI_ERR_ERRHANDLER, "the error handler was not made by %s", maker);
   }
-  mpi::set_errhandler(comm, errhandler);
+  mpi::set_errhandler(target, errhandler);
   return Status::ok();
 }
 
+}  // namespace
+
+Status comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler) {
+  return create(Kind::kComm, function, errhandler);
+}
+Status comm_set_errhandler(Comm& comm, Errhandler& errhandler) {
+  return set(comm, Kind::kComm, errhandler, "MPI_Comm_create_errhandler");
+}
 Status comm_get_errhandler(Comm& comm, MPI_Errhandler* errhandler) {
   *errhandler = mpi::to_handle(mpi::get_errhandler(comm));
   return Status::ok();
 }
-
 Status comm_call_errhandler(Comm& comm, int errorcode) {
   mpi::raise(&comm, Status::of_class(errorcode), "MPI_Comm_call_errhandler");
+  return Status::ok();
+}
+
+Status session_create_errhandler(MPI_Session_errhandler_function* function, MPI_Errhandler* errhandler) {
+  return create(Kind::kSession, function, errhandler);
+}
+Status session_set_errhandler(Session& session, Errhandler& errhandler) {
+  return set(session, Kind::kSession, errhandler, "MPI_Session_create_errhandler");
+}
+Status session_get_errhandler(Session& session, MPI_Errhandler* errhandler) {
+  *errhandler = mpi::to_handle(mpi::get_errhandler(session));
+  return Status::ok();
+}
+Status session_call_errhandler(Session& session, int errorcode) {
+  mpi::raise(session, Status::of_class(errorcode), "MPI_Session_call_errhandler");
   return Status::ok();
 }
 

@@ -4,16 +4,22 @@
 #include "base/status.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/errhandler.hpp"
+#include "mpi/session.hpp"
 
 namespace heddle::api {
 
 using mpi::Comm;
 using mpi::Errhandler;
+using mpi::Session;
 
 Status comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler);
 Status comm_set_errhandler(Comm& comm, Errhandler& errhandler);
 Status comm_get_errhandler(Comm& comm, MPI_Errhandler* errhandler);
 Status comm_call_errhandler(Comm& comm, int errorcode);
+Status session_create_errhandler(MPI_Session_errhandler_function* function, MPI_Errhandler* errhandler);
+Status session_set_errhandler(Session& session, Errhandler& errhandler);
+Status session_get_errhandler(Session& session, MPI_Errhandler* errhandler);
+Status session_call_errhandler(Session& session, int errorcode);
 Status errhandler_free(MPI_Errhandler* errhandler);
 
 Status error_string(int errorcode, char* string, int* resultlen);

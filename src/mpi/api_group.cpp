@@ -9,10 +9,10 @@ using mpi::ProcessId;
 using mpi::RankIndex;
 
 // MPI_GROUP_EMPTY does not know which process this is; another operand does.
-ProcessId self_of(const Group& a, const Group& b) { return a.self != mpi::kNoProcess ? a.self : b.self; }
+const Group& origin_of(const Group& a, const Group& b) { return a.self != mpi::kNoProcess ? a : b; }
 
-Status make(std::vector<ProcessId> members, ProcessId self, MPI_Group* out) {
-  return mpi::hand_out(mpi::take_group(std::move(members), self), out, "a group");
+Status make(std::vector<ProcessId> members, const Group& origin, MPI_Group* out) {
+  return mpi::hand_out(mpi::take_group(std::move(members), origin), out, "a group");
 }
 
 // The members of `group` that are, or are not, in `other`.
@@ -66,27 +66,27 @@ Status group_union(Group& group1, Group& group2, MPI_Group* newgroup) {
   std::vector<ProcessId> members = group1.members;
   std::vector<ProcessId> added = select(group2, group1, false);
   members.insert(members.end(), added.begin(), added.end());
-  return make(std::move(members), self_of(group1, group2), newgroup);
+  return make(std::move(members), origin_of(group1, group2), newgroup);
 }
 
 Status group_intersection(Group& group1, Group& group2, MPI_Group* newgroup) {
-  return make(select(group1, group2, true), self_of(group1, group2), newgroup);
+  return make(select(group1, group2, true), origin_of(group1, group2), newgroup);
 }
 
 Status group_difference(Group& group1, Group& group2, MPI_Group* newgroup) {
-  return make(select(group1, group2, false), self_of(group1, group2), newgroup);
+  return make(select(group1, group2, false), origin_of(group1, group2), newgroup);
 }
 
 Status group_incl(Group& group, MPI_Count n, const int ranks[], MPI_Group* newgroup) {
   std::vector<ProcessId> members;
   HEDDLE_TRY(mpi::include_ranks(group, as_span(n, ranks), &members));
-  return make(std::move(members), group.self, newgroup);
+  return make(std::move(members), group, newgroup);
 }
 
 Status group_excl(Group& group, MPI_Count n, const int ranks[], MPI_Group* newgroup) {
   std::vector<ProcessId> members;
   HEDDLE_TRY(mpi::exclude_ranks(group, as_span(n, ranks), &members));
-  return make(std::move(members), group.self, newgroup);
+  return make(std::move(members), group, newgroup);
 }
 
 Status group_range_incl(Group& group, MPI_Count n, const int ranges[][3], MPI_Group* newgroup) {

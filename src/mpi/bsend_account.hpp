@@ -1,5 +1,5 @@
-// What MPI_Buffer_attach or MPI_Comm_attach_buffer gave for buffered sends (MPI 5.0, 3.6), and how much of it is in use. The messages themselves lie
-// elsewhere (p2p/buffer.hpp).
+// What MPI_Buffer_attach or its kin gave for buffered sends (MPI 5.0, 3.6), and how much of it is in use. The messages
+// themselves lie elsewhere (p2p/buffer.hpp).
 #pragma once
 
 #include <mutex>
@@ -8,7 +8,7 @@
 
 namespace heddle::mpi {
 
-// One a process, and one for each communicator that was ever given a buffer. Those of sessions come with their procedures.
+// One a process, one a session, and one for each communicator that was ever given a buffer.
 struct BsendAccount {
   std::mutex mutex;
   void* buffer = nullptr;

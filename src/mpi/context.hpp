@@ -17,6 +17,9 @@ class ContextTable {
  public:
   static constexpr std::uint32_t kWorld = 0;  // user channel of MPI_COMM_WORLD, in every process
   static constexpr std::uint32_t kSelf = 2;   // user channel of MPI_COMM_SELF
+  static constexpr std::uint32_t kOwn = 4;    // of the library's own communicators (process.hpp)
+  static constexpr std::uint32_t kEveryone = 6;
+  static constexpr std::uint32_t kFirstFree = 8;
 
   // The user channel's context; the collective channel is the next number. 0 when all are taken (it is
   // MPI_COMM_WORLD's).
@@ -29,7 +32,7 @@ class ContextTable {
   static constexpr std::uint32_t kIndexLimit = 1u << kIndexBits;
 
   mutable std::mutex mutex_;
-  std::vector<std::uint8_t> generation_ = {0, 0};  // by index; 0 and 1 are the predefined communicators
+  std::vector<std::uint8_t> generation_ = std::vector<std::uint8_t>(kFirstFree / 2);  // by index
   std::vector<std::uint32_t> free_;
 };
 

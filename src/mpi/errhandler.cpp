@@ -12,6 +12,7 @@
 #include "boot/boot.hpp"
 #include "mpi/error_text.hpp"
 #include "mpi/handle.hpp"
+#include "mpi/session.hpp"
 
 namespace heddle::mpi {
 namespace {
@@ -53,10 +54,11 @@ std::string describe(Status status, const char* procedure) {
   return name != nullptr ? text + ": " + error_class_text(code) : text;
 }
 
-[[noreturn]] void end_job(Comm* comm, const Errhandler& handler, Status status, const char* procedure) {
+// `whose`: of what the handler is that says so; empty: of nothing.
+[[noreturn]] void end_job(const Errhandler& handler, const std::string& whose, Status status, const char* procedure) {
   flush_output();
   std::string line = "heddle: ";
-  Process* owner = comm != nullptr ? comm->process : process();
+  Process* owner = process();
   const std::string program = program_invocation_short_name + (" (pid " + std::to_string(getpid())) + ")";
   if (owner == nullptr) {
     boot::write_message(line + program + ": " + describe(status, procedure));
@@ -64,9 +66,43 @@ std::string describe(Status status, const char* procedure) {
   }
   line += "rank " + std::to_string(owner->boot().rank()) + " of " + std::to_string(owner->boot().size()) + ", " +
           program + ": " + describe(status, procedure);
-  if (comm != nullptr) line += " [" + std::string(handler.name) + " of " + comm_name(*comm) + " ends the job]";
+  if (!whose.empty()) line += " [" + std::string(handler.name) + " of " + whose + " ends the job]";
   owner->boot().abort(status.error_class(), line);
   std::abort();  // gcc does not see that a virtual function never returns
+}
+
+template <class Callback, class Handle>
+void call(const Errhandler& handler, Handle handle, int* code) {
+  reinterpret_cast<Callback*>(handler.function)(&handle, code);
+}
+
+// Does what the handler says; what the call has to return.
+template <class Call>
+int act(const Errhandler& handler, const std::string& whose, Status status, const char* procedure, Call&& call) {
+  int code = status.error_class();
+  switch (handler.action) {
+    case Action::kFatal:
+    case Action::kAbort:
+      if (status) break;  // MPI_Comm_call_errhandler with MPI_SUCCESS
+      end_job(handler, whose, status, procedure);
+    case Action::kReturn:
+      break;
+    case Action::kCall:
+      call(&code);
+      break;
+  }
+  return code;
+}
+
+// The reference that is kept as an object's handler, by its mutex.
+void replace(std::mutex& mutex, Errhandler*& place, Errhandler& errhandler) noexcept {
+  errhandler.retain();
+  Errhandler* old;
+  {
+    std::lock_guard lock(mutex);
+    old = std::exchange(place, &errhandler);
+  }
+  if (old != nullptr) release(*old);
 }
 
 }  // namespace
@@ -93,14 +129,15 @@ Errhandler* get_errhandler(Comm& comm) noexcept {
   return handler;
 }
 
-void set_errhandler(Comm& comm, Errhandler& errhandler) noexcept {
-  errhandler.retain();
-  Errhandler* old;
-  {
-    std::lock_guard lock(comm.mutex);
-    old = std::exchange(comm.errhandler, &errhandler);
-  }
-  if (old != nullptr) release(*old);
+Errhandler* get_errhandler(Session& session) noexcept {
+  std::lock_guard lock(session.mutex);
+  session.errhandler->retain();
+  return session.errhandler;
+}
+
+void set_errhandler(Comm& comm, Errhandler& errhandler) noexcept { replace(comm.mutex, comm.errhandler, errhandler); }
+void set_errhandler(Session& session, Errhandler& errhandler) noexcept {
+  replace(session.mutex, session.errhandler, errhandler);
 }
 
 void flush_output() noexcept {
@@ -110,25 +147,30 @@ void flush_output() noexcept {
 }
 
 int raise(Comm* comm, Status status, const char* procedure) noexcept {
-  if (comm == nullptr && process() != nullptr) comm = process()->self();
-  if (comm == nullptr) end_job(nullptr, predefined().fatal, status, procedure);
-  Errhandler* handler = get_errhandler(*comm);
-  int code = status.error_class();
-  switch (handler->action) {
-    case Action::kFatal:
-    case Action::kAbort:
-      if (status) break;  // MPI_Comm_call_errhandler with MPI_SUCCESS
-      end_job(comm, *handler, status, procedure);
-    case Action::kReturn:
-      break;
-    case Action::kCall: {
-      MPI_Comm handle = to_handle(comm);
-      reinterpret_cast<MPI_Comm_errhandler_function*>(handler->function)(&handle, &code);
-      break;
-    }
+  if (comm == nullptr || (process() != nullptr && comm == process()->own())) comm = from_handle(MPI_COMM_SELF);
+  if (comm == nullptr) {
+    return act(predefined().fatal, "", status, procedure, [](int*) {});
   }
+  Errhandler* handler = get_errhandler(*comm);
+  const int code = act(*handler, comm_name(*comm), status, procedure,
+                       [&](int* c) { call<MPI_Comm_errhandler_function>(*handler, to_handle(comm), c); });
   release(*handler);
   return code;
+}
+
+int raise(Session& session, Status status, const char* procedure) noexcept {
+  Errhandler* handler = get_errhandler(session);
+  const int code = act(*handler, "a session", status, procedure,
+                       [&](int* c) { call<MPI_Session_errhandler_function>(*handler, to_handle(&session), c); });
+  release(*handler);
+  return code;
+}
+
+int raise(Errhandler& handler, Status status, const char* procedure) noexcept {
+  return act(handler, "what was to be made", status, procedure, [&](int* c) {
+    if (handler.target == Kind::kSession) return call<MPI_Session_errhandler_function>(handler, MPI_SESSION_NULL, c);
+    call<MPI_Comm_errhandler_function>(handler, MPI_COMM_NULL, c);
+  });
 }
 
 }  // namespace heddle::mpi

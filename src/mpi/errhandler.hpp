@@ -19,6 +19,7 @@
 namespace heddle::mpi {
 
 struct Comm;
+struct Session;
 
 struct Errhandler : Object {
   enum class Action : std::uint32_t { kFatal, kAbort, kReturn, kCall };
@@ -38,13 +39,18 @@ Errhandler* take_errhandler(Kind target, Errhandler::Function function) noexcept
 // Lets a reference go; the last one destroys the handler. The predefined ones stay.
 void release(Errhandler& errhandler) noexcept;
 
-// The handler of a communicator, with a reference for the caller; never null.
+// The handler of an object, with a reference for the caller; never null.
 Errhandler* get_errhandler(Comm& comm) noexcept;
+Errhandler* get_errhandler(Session& session) noexcept;
 void set_errhandler(Comm& comm, Errhandler& errhandler) noexcept;
+void set_errhandler(Session& session, Errhandler& errhandler) noexcept;
 
 // Tells the handler about a failed call of `procedure` ("MPI_Send") and returns what the call has to return. `comm` is
 // null for an error that belongs to no communicator.
 [[gnu::cold]] int raise(Comm* comm, Status status, const char* procedure) noexcept;
+[[gnu::cold]] int raise(Session& session, Status status, const char* procedure) noexcept;
+// For a procedure that is given the handler of what it failed to make; a function is called with the null handle.
+[[gnu::cold]] int raise(Errhandler& errhandler, Status status, const char* procedure) noexcept;
 
 // Before this process is ended: what it has printed should be seen. Gives up where another thread is in the middle of
 // printing, because that one may never get any further.

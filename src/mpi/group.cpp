@@ -2,6 +2,7 @@
 
 #include "base/slab.hpp"
 #include "mpi/handle.hpp"
+#include "mpi/session.hpp"
 
 namespace heddle::mpi {
 namespace {
@@ -13,7 +14,7 @@ SharedSlab<Group>& groups() {
 
 Group& empty_group() {
   static Group* empty = [] {
-    auto* group = new Group({}, kNoProcess);
+    auto* group = new Group({}, kNoProcess, nullptr);
     group->fortran_index = static_cast<int>(handle_value(MPI_GROUP_EMPTY));
     return group;
   }();
@@ -40,8 +41,21 @@ Group* predefined_group(std::uintptr_t value) noexcept {
   return value == handle_value(MPI_GROUP_EMPTY) ? &empty_group() : nullptr;
 }
 
-Group* take_group(std::vector<ProcessId> members, ProcessId self) {
-  if (!members.empty()) return groups().take(std::move(members), self);
+Group::~Group() {
+  if (session != nullptr) mpi::release(*session);
+}
+
+void Group::belong_to(Session* from) noexcept {
+  session = from;
+  if (session != nullptr) session->retain();
+}
+
+Group* take_group(std::vector<ProcessId> members, const Group& origin) {
+  return take_group(std::move(members), origin.self, origin.session);
+}
+
+Group* take_group(std::vector<ProcessId> members, ProcessId self, Session* session) {
+  if (!members.empty()) return groups().take(std::move(members), self, session);
   empty_group().retain();
   return &empty_group();
 }

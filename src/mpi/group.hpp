@@ -23,21 +23,31 @@ using wire::ProcessId;
 
 inline constexpr ProcessId kNoProcess = ~ProcessId{0};
 
+struct Session;
+
 struct Group : Object {
-  Group(std::vector<ProcessId> ids, ProcessId s) : Object(Kind::kGroup), members(std::move(ids)), self(s) {
+  Group(std::vector<ProcessId> ids, ProcessId s, Session* from)
+      : Object(Kind::kGroup), members(std::move(ids)), self(s) {
     auto it = std::find(members.begin(), members.end(), self);
     rank = it == members.end() ? -1 : static_cast<int>(it - members.begin());
+    belong_to(from);
   }
+  ~Group();
+  // Before anyone else knows the group.
+  void belong_to(Session* from) noexcept;
 
   std::vector<ProcessId> members;  // by rank
   ProcessId self;                  // this process; kNoProcess in MPI_GROUP_EMPTY, which belongs to none
+  Session* session = nullptr;      // that it was derived from, with a reference; null: none
   int rank;                        // of this process, -1 when it is not a member
 
   int size() const noexcept { return static_cast<int>(members.size()); }
 };
 
 // A group with one reference. MPI_GROUP_EMPTY when `members` is empty; null when memory ran out.
-Group* take_group(std::vector<ProcessId> members, ProcessId self);
+Group* take_group(std::vector<ProcessId> members, ProcessId self, Session* session = nullptr);
+// The same for a group derived from `origin`.
+Group* take_group(std::vector<ProcessId> members, const Group& origin);
 // Lets a reference go; the last one destroys the group. MPI_GROUP_EMPTY stays.
 void release(Group& group) noexcept;
 

@@ -26,6 +26,7 @@ struct Info;
 struct Message;
 struct Op;
 struct Request;
+struct Session;
 class Process;
 
 // The predefined objects, by the value of the ABI's constant; null for a value that names no object.
@@ -92,6 +93,10 @@ inline Message* from_handle(MPI_Message handle) noexcept {
   std::uintptr_t value = handle_value(handle);
   return value < kPredefinedLimit ? nullptr : live_object<Message>(value, Kind::kMessage);
 }
+inline Session* from_handle(MPI_Session handle) noexcept {
+  std::uintptr_t value = handle_value(handle);
+  return value < kPredefinedLimit ? nullptr : live_object<Session>(value, Kind::kSession);
+}
 
 // The handle's value of an object: its constant when it is predefined, else its address.
 inline std::uintptr_t object_value(const Object* object) noexcept {
@@ -124,6 +129,9 @@ inline MPI_Errhandler to_handle(const Errhandler* errhandler) noexcept {
 }
 inline MPI_Message to_handle(const Message* message) noexcept {
   return message == nullptr ? MPI_MESSAGE_NULL : reinterpret_cast<MPI_Message>(const_cast<Message*>(message));
+}
+inline MPI_Session to_handle(const Session* session) noexcept {
+  return session == nullptr ? MPI_SESSION_NULL : reinterpret_cast<MPI_Session>(const_cast<Session*>(session));
 }
 
 // An address that no buffer has: null, or one of the ABI's constants.

@@ -9,7 +9,9 @@
 #include <iterator>
 
 #include "base/slab.hpp"
+#include "boot/boot.hpp"
 #include "mpi/handle.hpp"
+#include "mpi/thread_level.hpp"
 
 namespace heddle::mpi {
 namespace {
@@ -29,19 +31,6 @@ std::vector<std::string> own_command_line() {
   std::vector<std::string> words;
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
   return words;
-}
-
-const char* thread_level_name(int threads) {
-  switch (threads) {
-    case MPI_THREAD_SINGLE:
-      return "MPI_THREAD_SINGLE";
-    case MPI_THREAD_FUNNELED:
-      return "MPI_THREAD_FUNNELED";
-    case MPI_THREAD_SERIALIZED:
-      return "MPI_THREAD_SERIALIZED";
-    default:
-      return "MPI_THREAD_MULTIPLE";
-  }
 }
 
 Info& environment() {
@@ -116,8 +105,9 @@ std::vector<Info::Pair> environment_pairs(int argc, char* const argv[]) {
     add("argv", rest);
   }
   if (Process* p = process()) {
-    add("maxprocs", std::to_string(p->world()->size));
-    add("soft", std::to_string(p->world()->size));
+    const std::string size = std::to_string(p->boot().size());
+    add("maxprocs", size);
+    add("soft", size);
     add("thread_level", thread_level_name(p->threads()));
   }
   utsname machine{};

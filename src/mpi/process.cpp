@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "boot/boot.hpp"
 #include "mpi/control.hpp"
@@ -49,7 +50,9 @@ std::string failure_of(const std::string& card) {
 Status open_shm(boot::Boot& boot, bool threaded, std::unique_ptr<wire::Wire>* out) {
   const auto ranks = static_cast<std::uint32_t>(boot.local_size());
   std::shared_ptr<wire::Segment> segment;
-  if (boot.local_size() == boot.size() && boot.size() == 1) {
+  if (const int inherited = boot.take_segment_fd(); inherited >= 0) {
+    HEDDLE_TRY(wire::Segment::adopt(inherited, ranks, &segment));
+  } else if (boot.local_size() == boot.size() && boot.size() == 1) {
     HEDDLE_TRY(wire::Segment::create(1, &segment));
   } else {
     const std::string key = "heddle-shm-" + std::to_string(boot.local_ranks().front());
@@ -86,7 +89,7 @@ Status open_shm(boot::Boot& boot, bool threaded, std::unique_ptr<wire::Wire>* ou
 }  // namespace
 
 Process::Process() = default;
-Process::~Process() = default;
+Process::~Process() { close(); }
 
 Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   boot_ = std::move(boot);
@@ -115,12 +118,30 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
 
 Status Process::start_on(std::unique_ptr<vci::Domain> domain) {
   domain_ = std::move(domain);
+  const Address alone{ContextTable::kOwn, 0};
+  own_ = new_comm(take_group({domain_->self()}, domain_->self()), alone, &alone);
+  if (own_ == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the library's own communicator");
+  return Status::ok();
+}
+
+Comm* Process::comm_of_all(std::uint32_t context) {
   const auto size = static_cast<std::size_t>(boot_->size());
+  std::vector<ProcessId> members(size);
+  std::iota(members.begin(), members.end(), ProcessId{0});
+  const std::vector<Address> addresses(size, Address{context, 0});
+  return new_comm(take_group(std::move(members), domain_->self()), addresses.front(), addresses.data());
+}
+
+Comm* Process::everyone() {
+  std::lock_guard lock(mutex_);
+  if (everyone_ == nullptr) everyone_ = comm_of_all(ContextTable::kEveryone);
+  return everyone_;
+}
+
+Status Process::open_world() {
+  if (self_ != nullptr) return Status::ok();
   const auto self = domain_->self();
-  std::vector<ProcessId> everyone(size);
-  std::iota(everyone.begin(), everyone.end(), ProcessId{0});
-  const std::vector<Address> world(size, Address{ContextTable::kWorld, 0});
-  world_ = new_comm(take_group(std::move(everyone), self), world.front(), world.data());
+  world_ = comm_of_all(ContextTable::kWorld);
   // MPI_COMM_SELF has a VCI of its own where there is one.
   const Address alone{ContextTable::kSelf, static_cast<std::uint8_t>(domain_->take_vci())};
   self_ = new_comm(take_group({self}, self), alone, &alone);
@@ -132,14 +153,24 @@ Status Process::start_on(std::unique_ptr<vci::Domain> domain) {
   return Status::ok();
 }
 
+void Process::set_away(bool away) noexcept {
+  for (wire::Wire* wire : domain_->wires()) wire->set_away(away);
+}
+
+ProcessId Process::id() const noexcept { return domain_->self(); }
+
 void Process::set_boot(std::unique_ptr<boot::Boot> boot) noexcept { boot_ = std::move(boot); }
 
 Status Process::finish() {
-  destroy(*self_);
-  destroy(*world_);
-  self_ = world_ = nullptr;
-  domain_.reset();
+  close();
   return boot_->finalize();
+}
+
+void Process::close() {
+  for (Comm** comm : {&self_, &world_, &own_, &everyone_}) {
+    if (*comm != nullptr) destroy(*std::exchange(*comm, nullptr));
+  }
+  domain_.reset();
 }
 
 Comm* Process::new_comm(Group* group, Address mine, const Address* addresses, Group* remote_group) {
@@ -180,16 +211,18 @@ Status Process::reserve_address(std::uint16_t asserted, Address* out) {
 }
 
 void Process::release_address(const Address& address) {
-  if (address.context != ContextTable::kWorld && address.context != ContextTable::kSelf) {
-    contexts_.release(address.context);
-  }
+  if (address.context >= ContextTable::kFirstFree) contexts_.release(address.context);
   domain_->give_vci_back(address.vci);
 }
 
 void set_process(Process* process) noexcept {
+  the_process.store(process, std::memory_order_release);
+  publish_world(process);
+}
+
+void publish_world(const Process* process) noexcept {
   predefined_comms[0].store(process == nullptr ? nullptr : process->world(), std::memory_order_release);
   predefined_comms[1].store(process == nullptr ? nullptr : process->self(), std::memory_order_release);
-  the_process.store(process, std::memory_order_release);
 }
 
 }  // namespace heddle::mpi

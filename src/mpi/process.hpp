@@ -1,15 +1,17 @@
-// One MPI process: what MPI_Init makes and MPI_Finalize ends.
+// One MPI process: what the first MPI_Init or MPI_Session_init makes, and what lives until the program ends.
 //
 // Problem: tests need several "processes" in one program, as threads under the race detector; so nothing below the
 //          bindings may be global.
-// Method:  a Process owns the domain (peers, wires, VCIs), the context table and the predefined communicators. The one
-//          global is `mpi::process()`, for the bindings.
-// Threads: immutable between start() and finish(), except the context table, which has its own lock.
+// Method:  a Process owns the domain (peers, wires, VCIs), the context table and the predefined communicators, which come
+//          with the world model. The one global is `mpi::process()`, for the bindings.
+// Threads: immutable between start() and finish(), except the context table, which has its own lock, and the
+//          communicators, which come later.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "base/status.hpp"
 #include "mpi/bsend_account.hpp"
@@ -30,18 +32,28 @@ class Process {
   Process();
   ~Process();
 
-  // Collective over the job: joins the job behind `boot`, maps the node's shared memory, opens the VCIs, makes the
-  // predefined communicators. `threads`: MPI_THREAD_*; below MULTIPLE the locks are elided.
+  // Joins the job behind `boot`, maps the node's shared memory, opens the VCIs. Local where mpiexec has brought the
+  // memory, otherwise collective over the job. `threads`: MPI_THREAD_*; below MULTIPLE the locks are elided.
   Status start(std::unique_ptr<boot::Boot> boot, int threads);
   // The second half of start(), for tests that bring wires of their own; boot must be set.
   Status start_on(std::unique_ptr<vci::Domain> domain);
   void set_boot(std::unique_ptr<boot::Boot> boot) noexcept;
-  // Local: no communication of this process may be pending. The peers may still be at work; what they send from now on
-  // is dropped (wire/segment.hpp, `departed`).
+  // Makes the predefined communicators, which stay from then on. Local.
+  Status open_world();
+  // Nobody here communicates for a while, or somebody does again. The peers may be at work all the time; what they send
+  // meanwhile must not keep them waiting (wire/segment.hpp, `departed`).
+  void set_away(bool away) noexcept;
+  // Takes all down and leaves the job. Local: no communication of this process may be pending.
   Status finish();
 
+  ProcessId id() const noexcept;
   Comm* world() const noexcept { return world_; }
   Comm* self() const noexcept { return self_; }
+  // The library's own, which nobody has a handle of: of this process alone, for requests that belong to no communicator
+  // of the program, and of all processes, for those that have none in common yet. The second is made when it is first
+  // asked for; null when memory ran out.
+  Comm* own() const noexcept { return own_; }
+  Comm* everyone();
   vci::Domain& domain() noexcept { return *domain_; }
   boot::Boot& boot() noexcept { return *boot_; }
   ContextTable& contexts() noexcept { return contexts_; }
@@ -59,21 +71,29 @@ class Process {
   void release_address(const Address& address);
 
  private:
+  void close();
+  Comm* comm_of_all(std::uint32_t context);
+
   std::unique_ptr<boot::Boot> boot_;
   std::unique_ptr<vci::Domain> domain_;
   ContextTable contexts_;
   BsendAccount bsend_account_;
   Comm* world_ = nullptr;
   Comm* self_ = nullptr;
+  Comm* own_ = nullptr;
+  std::mutex mutex_;  // guards:
+  Comm* everyone_ = nullptr;
   int threads_ = MPI_THREAD_SINGLE;
 };
 
-// The process behind the C bindings; null before MPI_Init and after MPI_Finalize.
+// The process behind the C bindings; null before the first init, and from there on there to the end of the program.
 extern constinit std::atomic<Process*> the_process;
 inline Process* process() noexcept { return the_process.load(std::memory_order_acquire); }
 void set_process(Process*) noexcept;
+// Makes the predefined handles name what is open now; nothing for null.
+void publish_world(const Process*) noexcept;
 
-// Its MPI_COMM_WORLD and MPI_COMM_SELF, by the constants' order; null without a process.
+// Its MPI_COMM_WORLD and MPI_COMM_SELF, by the constants' order; null while no world is open.
 extern constinit std::array<std::atomic<Comm*>, 2> predefined_comms;
 
 }  // namespace heddle::mpi

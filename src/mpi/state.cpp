@@ -2,6 +2,7 @@
 
 namespace heddle::mpi {
 
-constinit std::atomic<State> program_state{State::kBeforeInit};
+constinit std::atomic<World> world_state{World::kBeforeInit};
+constinit std::atomic<int> library_users{0};
 
 }  // namespace heddle::mpi

@@ -6,6 +6,7 @@
 #include "mpi/comm.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/request.hpp"
+#include "mpi/session.hpp"
 
 namespace heddle::api {
 
@@ -80,5 +81,9 @@ Status comm_attach_buffer(Comm& comm, void* buffer, MPI_Count size);
 Status comm_detach_buffer(Comm& comm, void* buffer_addr, MPI_Count* size);
 Status comm_flush_buffer(Comm& comm);
 Status comm_iflush_buffer(Comm& comm, MPI_Request* request);
+Status session_attach_buffer(mpi::Session& session, void* buffer, MPI_Count size);
+Status session_detach_buffer(mpi::Session& session, void* buffer_addr, MPI_Count* size);
+Status session_flush_buffer(mpi::Session& session);
+Status session_iflush_buffer(mpi::Session& session, MPI_Request* request);
 
 }  // namespace heddle::api

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "mpi/process.hpp"
+#include "mpi/session.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
 
@@ -41,15 +42,21 @@ bool charge(BsendAccount& a, std::size_t bytes, const char* whose, Status* statu
   return true;
 }
 
-// Charges the buffer of the communicator, or, if that has none, of the process.
+// Charges the buffer of the communicator, or, if that has none, of its session, or of the process.
 Status charge(SendRequest& request, std::size_t bytes) {
   Status status;
   request.charged = request.comm->bsend_account.load(std::memory_order_acquire);
   if (request.charged != nullptr && charge(*request.charged, bytes, "the communicator", &status)) return status;
+  if (mpi::Session* session = request.comm->group->session) {
+    request.charged = &session->bsend_account;
+    if (charge(*request.charged, bytes, "the session", &status)) return status;
+  }
   request.charged = &request.comm->process->bsend_account();
   if (charge(*request.charged, bytes, "the process", &status)) return status;
-  return error(MPI_ERR_BUFFER,
-               "no buffer is attached; call MPI_Buffer_attach or MPI_Comm_attach_buffer before a buffered send");
+  return error(
+      MPI_ERR_BUFFER,
+      "no buffer is attached; call MPI_Buffer_attach, MPI_Comm_attach_buffer or MPI_Session_attach_buffer before "
+      "a buffered send");
 }
 
 // MPI_Buffer_iflush and MPI_Comm_iflush_buffer. What is buffered after it was made counts too, which only makes it later.

@@ -17,7 +17,7 @@ struct Generalized : mpi::Request {
   Generalized(MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,
               MPI_Grequest_cancel_function* cancel, void* state) noexcept
       : Request(kGeneralizedType), query_fn(query), free_fn(free), cancel_fn(cancel), extra_state(state) {
-    vci = mpi::process()->world()->vci;
+    vci = mpi::process()->own()->vci;
   }
 
   MPI_Grequest_query_function* query_fn;

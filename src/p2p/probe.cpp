@@ -153,7 +153,7 @@ Status imrecv(void* buf, MPI_Count count, Datatype& type, MPI_Message* handle, M
   Message* message = resolve(*handle);
   if (message == nullptr) {
     *handle = MPI_MESSAGE_NULL;
-    return irecv(buf, count, type, MPI_PROC_NULL, MPI_ANY_TAG, *mpi::process()->self(), request_handle);
+    return irecv(buf, count, type, MPI_PROC_NULL, MPI_ANY_TAG, *mpi::process()->own(), request_handle);
   }
   ReceiveRequest* request = p2p::make_receive(*message->comm, arguments_of(*message, buf, count, type));
   if (request == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the request of a receive");

@@ -40,6 +40,45 @@ bool reserve(int fd, std::uint64_t at, std::size_t bytes) {
   return failed == 0;
 }
 
+// Among processes, until it is closed or the process ends.
+bool lock(int fd, short type) {
+  struct flock whole {};
+  whole.l_type = type;
+  whole.l_whence = SEEK_SET;
+  int failed;
+  do {
+    failed = fcntl(fd, F_SETLKW, &whole);
+  } while (failed != 0 && errno == EINTR);
+  return failed == 0;
+}
+
+std::size_t size_of(int fd) {
+  struct stat info {};
+  return fstat(fd, &info) == 0 ? static_cast<std::size_t>(info.st_size) : 0;
+}
+
+Status check_size(int fd, std::size_t bytes) {
+  if (size_of(fd) == bytes) return Status::ok();
+  return error(MPI_ERR_OTHER,
+               "the node's shared memory has %zu bytes where %zu belong; are all ranks of one Heddle version?",
+               size_of(fd), bytes);
+}
+
+// By the holder of the lock.
+Status give_size(int fd, std::uint32_t ranks) {
+  const std::size_t bytes = ranks * Segment::kRegionBytes;
+  if (size_of(fd) != 0) return check_size(fd, bytes);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {  // else: death by SIGXFSZ
+    return error(MPI_ERR_NO_MEM,
+                 "the limit on file sizes (ulimit -f) of %llu KiB is below the %zu MiB of shared memory "
+                 "of %u ranks; raise it",
+                 static_cast<unsigned long long>(limit.rlim_cur >> 10), bytes >> 20, ranks);
+  }
+  if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) return Status::ok();
+  return error(MPI_ERR_NO_MEM, "sizing the shared memory of %u ranks failed: %s", ranks, std::strerror(errno));
+}
+
 }  // namespace
 
 Status Segment::map(int fd, std::uint32_t ranks, std::shared_ptr<Segment>* out) {
@@ -69,29 +108,39 @@ Status Segment::create(std::uint32_t ranks, std::shared_ptr<Segment>* out) {
   const int fd = memfd_create("heddle", MFD_CLOEXEC);
   if (fd < 0) return error(MPI_ERR_NO_MEM, "memfd_create for shared memory failed: %s", std::strerror(errno));
   fchmod(fd, 0600);
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < ranks * kRegionBytes) {  // else: death by SIGXFSZ
-    close(fd);
-    return error(MPI_ERR_NO_MEM,
-                 "the limit on file sizes (ulimit -f) of %llu KiB is below the %zu MiB of shared memory "
-                 "of %u ranks; raise it",
-                 static_cast<unsigned long long>(limit.rlim_cur >> 10), (ranks * kRegionBytes) >> 20, ranks);
-  }
-  if (ftruncate(fd, static_cast<off_t>(ranks * kRegionBytes)) != 0) {
+  return adopt(fd, ranks, out);
+}
+
+Status Segment::adopt(int fd, std::uint32_t ranks, std::shared_ptr<Segment>* out) {
+  // One that dies in the middle loses the lock, and the next begins anew. Closing the descriptor lets it go, too.
+  if (!lock(fd, F_WRLCK)) {
     const int cause = errno;
     close(fd);
-    return error(MPI_ERR_NO_MEM, "sizing the shared memory of %u ranks failed: %s", ranks, std::strerror(cause));
+    return error(MPI_ERR_OTHER, "locking the node's shared memory failed: %s", std::strerror(cause));
+  }
+  if (Status status = give_size(fd, ranks); !status) {
+    close(fd);
+    return status;
   }
   HEDDLE_TRY(map(fd, ranks, out));
+  Segment& segment = **out;
+  Status status;
+  if (segment.region(0).made.load(std::memory_order_relaxed) == 0) status = segment.make_headers(ranks);
+  lock(segment.fd_, F_UNLCK);
+  return status;
+}
+
+Status Segment::make_headers(std::uint32_t ranks) {
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    RegionHeader* header = &(*out)->region(rank);
-    if (!reserve(fd, rank * kRegionBytes, sizeof(RegionHeader))) {
+    RegionHeader* header = &region(rank);
+    if (!reserve(fd_, rank * kRegionBytes, sizeof(RegionHeader))) {
       return error(MPI_ERR_NO_MEM, "no memory for the shared segment of %u ranks: %s; free memory on this node", ranks,
                    std::strerror(errno));
     }
     new (header) RegionHeader;
-    header->carved.store((sizeof(RegionHeader) + 4095) & ~std::size_t{4095}, std::memory_order_release);
+    header->carved.store((sizeof(RegionHeader) + 4095) & ~std::size_t{4095}, std::memory_order_relaxed);
   }
+  region(0).made.store(1, std::memory_order_relaxed);  // the lock orders it
   return Status::ok();
 }
 
@@ -114,12 +163,9 @@ Status Segment::attach(const std::string& card, std::uint32_t ranks, std::shared
                  "(one PID namespace, one user)",
                  path.c_str(), std::strerror(errno));
   }
-  struct stat info {};
-  if (fstat(fd, &info) != 0 || static_cast<std::size_t>(info.st_size) != ranks * kRegionBytes) {
+  if (Status status = check_size(fd, ranks * kRegionBytes); !status) {
     close(fd);
-    return error(MPI_ERR_OTHER,
-                 "the node's shared memory has %lld bytes where %zu belong; are all ranks of one Heddle version?",
-                 static_cast<long long>(info.st_size), ranks * kRegionBytes);
+    return status;
   }
   return map(fd, ranks, out);
 }

@@ -2,8 +2,8 @@
 //
 // Problem: rings and cells must lie in memory that all ranks of the node have mapped; it must not outlive them, even
 //          after kill -9; a node that is short of memory must get an error and not a SIGBUS.
-// Method:  one memfd, made by one rank and opened by the others through /proc/<pid>/fd: it has no name, so nothing can
-//          be left behind, and it does not depend on the size of /dev/shm. It is sparse: each rank owns a region
+// Method:  one memfd, which all ranks have inherited from mpiexec, or which one rank makes and the others open through
+//          /proc/<pid>/fd: it has no name, so nothing can be left behind, and it does not depend on the size of /dev/shm. It is sparse: each rank owns a region
 //          of kRegionBytes, of which pages exist once they are carved. A carve reserves its pages with fallocate first.
 //
 //     +--------------------+--------------------+---- - -
@@ -39,10 +39,11 @@ struct RegionHeader {
   Doorbell bell;
   NewRings<> new_rings[kMaxVcis];                            // for each VCI
   alignas(kCacheLine) std::atomic<std::uint64_t> carved{0};  // bytes of the region, this header included
-  // Its owner has finalized and polls no more: what is sent to it is dropped once its rings are full, so nobody waits
-  // for room.
+  // Its owner polls no more, for good or until its next session: what is sent to it is dropped once its rings are full,
+  // so nobody waits for room.
   std::atomic<std::uint32_t> departed{0};
   MemoryCard memory;
+  std::atomic<std::uint32_t> made{0};  // in region 0: every header is in place
 };
 
 class Segment {
@@ -51,6 +52,9 @@ class Segment {
 
   // Makes a segment for `ranks` ranks, with every RegionHeader in place.
   static Status create(std::uint32_t ranks, std::shared_ptr<Segment>* out);
+  // The same behind a descriptor that several processes have: the first to come makes it. The descriptor is the
+  // segment's from now on.
+  static Status adopt(int fd, std::uint32_t ranks, std::shared_ptr<Segment>* out);
   // Opens what another process (or this one) announced by card().
   static Status attach(const std::string& card, std::uint32_t ranks, std::shared_ptr<Segment>* out);
   ~Segment();
@@ -78,6 +82,7 @@ class Segment {
  private:
   Segment(int fd, std::byte* base, std::size_t bytes) noexcept : fd_(fd), base_(base), bytes_(bytes) {}
   static Status map(int fd, std::uint32_t ranks, std::shared_ptr<Segment>* out);
+  Status make_headers(std::uint32_t ranks);
 
   int fd_;
   std::byte* base_;

@@ -18,7 +18,7 @@ ShmWire::ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vect
   }
 }
 
-ShmWire::~ShmWire() { region_->departed.store(1, std::memory_order_relaxed); }
+ShmWire::~ShmWire() { set_away(true); }
 
 int ShmWire::region_of(ProcessId peer) const noexcept {
   // Usually the ids of a node are consecutive.

@@ -130,6 +130,7 @@ class ShmWire final : public Wire {
     return count;
   }
 
+  void set_away(bool away) noexcept override { region_->departed.store(away, std::memory_order_relaxed); }
   Doorbell& bell() noexcept override { return region_->bell; }
   const SingleCopy& single_copy() const noexcept { return single_copy_; }
 

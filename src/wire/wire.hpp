@@ -69,6 +69,8 @@ class Wire {
   virtual unsigned poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept = 0;
   // What peers ring after they have sent something on this wire.
   virtual Doorbell& bell() noexcept = 0;
+  // Nobody polls here for a while, or somebody does again: whether peers shall wait for room.
+  virtual void set_away(bool) noexcept {}
 
   const bool is_shm;  // as in TxLane
 };

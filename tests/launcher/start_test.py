@@ -173,8 +173,8 @@ class Limits(Case):
 
     def test_ranks_inherit_no_descriptors(self):
         done = mpiexec("-n", 3, PYTHON, "-c", "import os; print(len(os.listdir('/proc/self/fd')))")
-        # 0, 1, 2, PMI, and the listing itself
-        self.assertEqual(done.out, "5\n" * 3)
+        # 0, 1, 2, PMI, the shared memory, and the listing itself
+        self.assertEqual(done.out, "6\n" * 3)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <thread>
 
 namespace heddle::wire {
@@ -123,6 +127,54 @@ TEST_F(ShmTest, NobodyWaitsForRoomAtAPeerThatHasLeft) {
 TEST_F(ShmTest, NotHereIsSaidSo) {
   EXPECT_TRUE(a->reaches(1));
   EXPECT_FALSE(a->reaches(2));
+}
+
+// In a child: takes the segment that the descriptor names, as one of `ranks`, and 64 bytes of every region.
+int adopt_and_carve(int fd, std::uint32_t ranks) {
+  std::shared_ptr<Segment> segment;
+  if (!Segment::adopt(fd, ranks, &segment)) return 1;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    std::uint64_t offset = 0;
+    if (!segment->carve(rank, 64, &offset)) return 2;
+    auto* word = segment->at<std::atomic<std::uint64_t>>(offset);
+    if (word->fetch_add(1) != 0) return 3;  // somebody else's, too
+  }
+  return 0;
+}
+
+TEST(Segment, WhoeverComesFirstMakesIt) {
+  constexpr std::uint32_t kRanks = 8;
+  for (int round = 0; round < 20; ++round) {
+    const int fd = memfd_create("test", 0);
+    ASSERT_GE(fd, 0);
+    // As one leaves it who was killed between sizing it and making the headers.
+    ASSERT_EQ(ftruncate(fd, round % 2 == 1 ? kRanks * Segment::kRegionBytes : 0), 0);
+    std::vector<pid_t> children;
+    for (std::uint32_t i = 0; i < kRanks; ++i) {
+      const pid_t pid = fork();
+      if (pid == 0) _exit(adopt_and_carve(fd, kRanks));
+      children.push_back(pid);
+    }
+    for (pid_t pid : children) {
+      int status = -1;
+      ASSERT_EQ(waitpid(pid, &status, 0), pid);
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    }
+    std::shared_ptr<Segment> segment;
+    ASSERT_TRUE(Segment::adopt(fd, kRanks, &segment));
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      EXPECT_EQ(segment->region(rank).carved, ((sizeof(RegionHeader) + 4095) & ~std::size_t{4095}) + kRanks * 64);
+    }
+  }
+}
+
+TEST(Segment, OneOfAnotherSizeIsRefused) {
+  const int fd = memfd_create("test", 0);
+  ASSERT_EQ(ftruncate(fd, 4096), 0);
+  std::shared_ptr<Segment> segment;
+  EXPECT_FALSE(Segment::adopt(fd, 2, &segment));
+  EXPECT_STREQ(last_error_detail(),
+               "the node's shared memory has 4096 bytes where 134217728 belong; are all ranks of one Heddle version?");
 }
 
 TEST(Segment, BadCardsAreRefusedWithASentence) {

@@ -6,6 +6,7 @@
 #include "coll/api_neighbor.hpp"
 #include "comm/api_comm.hpp"
 #include "comm/api_init.hpp"
+#include "comm/api_session.hpp"
 #include "comm/api_topology.hpp"
 #include "mpi/api_attribute.hpp"
 #include "mpi/api_datatype.hpp"

@@ -29,8 +29,16 @@ HEDDLE_PUBLIC int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* new
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Comm_create) int MPI_Comm_create(MPI_Comm, MPI_Group, MPI_Comm*);
 
-HEDDLE_PUBLIC int PMPI_Comm_create_from_group(MPI_Group, const char*, MPI_Info, MPI_Errhandler errhandler, MPI_Comm*) {
-  return missing("MPI_Comm_create_from_group", errhandler);
+HEDDLE_PUBLIC int PMPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+  return call<kRunning>("MPI_Comm_create_from_group", OnErrhandler{"errhandler", errhandler}, [&](mpi::Errhandler& errhandler_) -> Status {
+    mpi::Group* group_ = nullptr;
+    HEDDLE_TRY(find("group", group, group_));
+    HEDDLE_TRY(not_null("stringtag", stringtag));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("newcomm", newcomm));
+    return api::comm_create_from_group(*group_, stringtag, info_, errhandler_, newcomm);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Comm_create_from_group) int MPI_Comm_create_from_group(MPI_Group, const char*, MPI_Info, MPI_Errhandler, MPI_Comm*);
 
@@ -203,8 +211,16 @@ HEDDLE_PUBLIC int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, M
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Intercomm_create) int MPI_Intercomm_create(MPI_Comm, int, MPI_Comm, int, int, MPI_Comm*);
 
-HEDDLE_PUBLIC int PMPI_Intercomm_create_from_groups(MPI_Group, int, MPI_Group, int, const char*, MPI_Info, MPI_Errhandler errhandler, MPI_Comm*) {
-  return missing("MPI_Intercomm_create_from_groups", errhandler);
+HEDDLE_PUBLIC int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
+  return call<kRunning>("MPI_Intercomm_create_from_groups", OnErrhandler{"errhandler", errhandler}, [&](mpi::Errhandler& errhandler_) -> Status {
+    mpi::Group* local_group_ = nullptr;
+    HEDDLE_TRY(find("local_group", local_group, local_group_));
+    HEDDLE_TRY(not_null("stringtag", stringtag));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("newintercomm", newintercomm));
+    return api::intercomm_create_from_groups(*local_group_, local_leader, mpi::from_handle(remote_group), remote_leader, stringtag, info_, errhandler_, newintercomm);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Intercomm_create_from_groups) int MPI_Intercomm_create_from_groups(MPI_Group, int, MPI_Group, int, const char*, MPI_Info, MPI_Errhandler, MPI_Comm*);
 

@@ -55,8 +55,12 @@ HEDDLE_PUBLIC int PMPI_Group_free(MPI_Group* group) {
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Group_free) int MPI_Group_free(MPI_Group*);
 
-HEDDLE_PUBLIC int PMPI_Group_from_session_pset(MPI_Session, const char*, MPI_Group*) {
-  return missing("MPI_Group_from_session_pset");
+HEDDLE_PUBLIC int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
+  return call<kRunning>("MPI_Group_from_session_pset", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    HEDDLE_TRY(not_null("pset_name", pset_name));
+    HEDDLE_TRY(not_null("newgroup", newgroup));
+    return api::group_from_session_pset(session_, pset_name, newgroup);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Group_from_session_pset) int MPI_Group_from_session_pset(MPI_Session, const char*, MPI_Group*);
 

@@ -69,83 +69,142 @@ HEDDLE_PUBLIC int PMPI_Publish_name(const char*, MPI_Info, const char*) {
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Publish_name) int MPI_Publish_name(const char*, MPI_Info, const char*);
 
-HEDDLE_PUBLIC int PMPI_Session_attach_buffer(MPI_Session, void*, int) {
-  return missing("MPI_Session_attach_buffer");
+HEDDLE_PUBLIC int PMPI_Session_attach_buffer(MPI_Session session, void* buffer, int size) {
+  return call<kRunning>("MPI_Session_attach_buffer", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_ARG, "size", size));
+    return api::session_attach_buffer(session_, buffer, size);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_attach_buffer) int MPI_Session_attach_buffer(MPI_Session, void*, int);
 
-HEDDLE_PUBLIC int PMPI_Session_attach_buffer_c(MPI_Session, void*, MPI_Count) {
-  return missing("MPI_Session_attach_buffer_c");
+HEDDLE_PUBLIC int PMPI_Session_attach_buffer_c(MPI_Session session, void* buffer, MPI_Count size) {
+  return call<kRunning>("MPI_Session_attach_buffer_c", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_ARG, "size", size));
+    return api::session_attach_buffer(session_, buffer, size);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_attach_buffer_c) int MPI_Session_attach_buffer_c(MPI_Session, void*, MPI_Count);
 
-HEDDLE_PUBLIC int PMPI_Session_call_errhandler(MPI_Session, int) {
-  return missing("MPI_Session_call_errhandler");
+HEDDLE_PUBLIC int PMPI_Session_call_errhandler(MPI_Session session, int errorcode) {
+  return call<kAnyTime>("MPI_Session_call_errhandler", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    return api::session_call_errhandler(session_, errorcode);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_call_errhandler) int MPI_Session_call_errhandler(MPI_Session, int);
 
-HEDDLE_PUBLIC int PMPI_Session_create_errhandler(MPI_Session_errhandler_function*, MPI_Errhandler*) {
-  return missing("MPI_Session_create_errhandler");
+HEDDLE_PUBLIC int PMPI_Session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn, MPI_Errhandler* errhandler) {
+  return call<kAnyTime>("MPI_Session_create_errhandler", OnNothing{}, [&]() -> Status {
+    HEDDLE_TRY(not_null("session_errhandler_fn", session_errhandler_fn));
+    HEDDLE_TRY(not_null("errhandler", errhandler));
+    return api::session_create_errhandler(session_errhandler_fn, errhandler);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_create_errhandler) int MPI_Session_create_errhandler(MPI_Session_errhandler_function*, MPI_Errhandler*);
 
-HEDDLE_PUBLIC int PMPI_Session_detach_buffer(MPI_Session, void*, int*) {
-  return missing("MPI_Session_detach_buffer");
+HEDDLE_PUBLIC int PMPI_Session_detach_buffer(MPI_Session session, void* buffer_addr, int* size) {
+  return call<kRunning>("MPI_Session_detach_buffer", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    HEDDLE_TRY(not_null("buffer_addr", buffer_addr));
+    HEDDLE_TRY(not_null("size", size));
+    MPI_Count size_ = 0;
+    HEDDLE_TRY(api::session_detach_buffer(session_, buffer_addr, &size_));
+    *size = narrow(size_);
+    return Status::ok();
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_detach_buffer) int MPI_Session_detach_buffer(MPI_Session, void*, int*);
 
-HEDDLE_PUBLIC int PMPI_Session_detach_buffer_c(MPI_Session, void*, MPI_Count*) {
-  return missing("MPI_Session_detach_buffer_c");
+HEDDLE_PUBLIC int PMPI_Session_detach_buffer_c(MPI_Session session, void* buffer_addr, MPI_Count* size) {
+  return call<kRunning>("MPI_Session_detach_buffer_c", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    HEDDLE_TRY(not_null("buffer_addr", buffer_addr));
+    HEDDLE_TRY(not_null("size", size));
+    return api::session_detach_buffer(session_, buffer_addr, size);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_detach_buffer_c) int MPI_Session_detach_buffer_c(MPI_Session, void*, MPI_Count*);
 
-HEDDLE_PUBLIC int PMPI_Session_finalize(MPI_Session*) {
-  return missing("MPI_Session_finalize");
+HEDDLE_PUBLIC int PMPI_Session_finalize(MPI_Session* session) {
+  return call<kRunning>("MPI_Session_finalize", ThroughSession{"session", session}, [&]() -> Status {
+    return api::session_finalize(session);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_finalize) int MPI_Session_finalize(MPI_Session*);
 
-HEDDLE_PUBLIC int PMPI_Session_flush_buffer(MPI_Session) {
-  return missing("MPI_Session_flush_buffer");
+HEDDLE_PUBLIC int PMPI_Session_flush_buffer(MPI_Session session) {
+  return call<kRunning>("MPI_Session_flush_buffer", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    return api::session_flush_buffer(session_);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_flush_buffer) int MPI_Session_flush_buffer(MPI_Session);
 
-HEDDLE_PUBLIC int PMPI_Session_get_errhandler(MPI_Session, MPI_Errhandler*) {
-  return missing("MPI_Session_get_errhandler");
+HEDDLE_PUBLIC int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler* errhandler) {
+  return call<kRunning>("MPI_Session_get_errhandler", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    HEDDLE_TRY(not_null("errhandler", errhandler));
+    return api::session_get_errhandler(session_, errhandler);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_get_errhandler) int MPI_Session_get_errhandler(MPI_Session, MPI_Errhandler*);
 
-HEDDLE_PUBLIC int PMPI_Session_get_info(MPI_Session, MPI_Info*) {
-  return missing("MPI_Session_get_info");
+HEDDLE_PUBLIC int PMPI_Session_get_info(MPI_Session session, MPI_Info* info_used) {
+  return call<kRunning>("MPI_Session_get_info", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    HEDDLE_TRY(not_null("info_used", info_used));
+    return api::session_get_info(session_, info_used);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_get_info) int MPI_Session_get_info(MPI_Session, MPI_Info*);
 
-HEDDLE_PUBLIC int PMPI_Session_get_nth_pset(MPI_Session, MPI_Info, int, int*, char*) {
-  return missing("MPI_Session_get_nth_pset");
+HEDDLE_PUBLIC int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* pset_len, char* pset_name) {
+  return call<kRunning>("MPI_Session_get_nth_pset", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("pset_len", pset_len));
+    return api::session_get_nth_pset(session_, info_, n, pset_len, pset_name);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_get_nth_pset) int MPI_Session_get_nth_pset(MPI_Session, MPI_Info, int, int*, char*);
 
-HEDDLE_PUBLIC int PMPI_Session_get_num_psets(MPI_Session, MPI_Info, int*) {
-  return missing("MPI_Session_get_num_psets");
+HEDDLE_PUBLIC int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int* npset_names) {
+  return call<kRunning>("MPI_Session_get_num_psets", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("npset_names", npset_names));
+    return api::session_get_num_psets(session_, info_, npset_names);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_get_num_psets) int MPI_Session_get_num_psets(MPI_Session, MPI_Info, int*);
 
-HEDDLE_PUBLIC int PMPI_Session_get_pset_info(MPI_Session, const char*, MPI_Info*) {
-  return missing("MPI_Session_get_pset_info");
+HEDDLE_PUBLIC int PMPI_Session_get_pset_info(MPI_Session session, const char* pset_name, MPI_Info* info) {
+  return call<kRunning>("MPI_Session_get_pset_info", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    HEDDLE_TRY(not_null("pset_name", pset_name));
+    HEDDLE_TRY(not_null("info", info));
+    return api::session_get_pset_info(session_, pset_name, info);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_get_pset_info) int MPI_Session_get_pset_info(MPI_Session, const char*, MPI_Info*);
 
-HEDDLE_PUBLIC int PMPI_Session_iflush_buffer(MPI_Session, MPI_Request*) {
-  return missing("MPI_Session_iflush_buffer");
+HEDDLE_PUBLIC int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request* request) {
+  return call<kRunning>("MPI_Session_iflush_buffer", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    HEDDLE_TRY(not_null("request", request));
+    return api::session_iflush_buffer(session_, request);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_iflush_buffer) int MPI_Session_iflush_buffer(MPI_Session, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Session_init(MPI_Info, MPI_Errhandler errhandler, MPI_Session*) {
-  return missing("MPI_Session_init", errhandler);
+HEDDLE_PUBLIC int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
+  return call<kAnyTime>("MPI_Session_init", OnErrhandler{"errhandler", errhandler}, [&](mpi::Errhandler& errhandler_) -> Status {
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("session", session));
+    return api::session_init(info_, errhandler_, session);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_init) int MPI_Session_init(MPI_Info, MPI_Errhandler, MPI_Session*);
 
-HEDDLE_PUBLIC int PMPI_Session_set_errhandler(MPI_Session, MPI_Errhandler) {
-  return missing("MPI_Session_set_errhandler");
+HEDDLE_PUBLIC int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler) {
+  return call<kRunning>("MPI_Session_set_errhandler", OnSession{"session", session}, [&](mpi::Session& session_) -> Status {
+    mpi::Errhandler* errhandler_ = nullptr;
+    HEDDLE_TRY(find("errhandler", errhandler, errhandler_));
+    return api::session_set_errhandler(session_, *errhandler_);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Session_set_errhandler) int MPI_Session_set_errhandler(MPI_Session, MPI_Errhandler);
 

@@ -136,6 +136,13 @@ static void sends(void) {
   attached = 0;
   OK(MPI_Comm_detach_buffer_c(world, &back, &attached));
   EXPECT(back == buffer && attached == 1 << 16);
+  MPI_Session session;
+  OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+  OK(MPI_Session_attach_buffer_c(session, buffer, 1 << 16));
+  attached = 0;
+  OK(MPI_Session_detach_buffer_c(session, &back, &attached));
+  EXPECT(back == buffer && attached == 1 << 16);
+  OK(MPI_Session_finalize(&session));
   free(buffer);
 }
 

@@ -1,0 +1,23 @@
+// The library's life in this program: from the first MPI_Init or MPI_Session_init to the program's end.
+//
+// Problem: sessions may come before the world, beside it and after it, any number of times, but a launcher lets a process
+//          join its job once, and peers may have sent something to a process that is between two sessions.
+// Method:  users (the world and each session) are counted. The first makes the Process; when the last has gone, the
+//          process drains what it owes, says goodbye to the launcher and is *away* (mpi/process.hpp) with everything kept
+//          for the next one. It is taken down when the program ends.
+// Threads: any; users come and go one at a time.
+#pragma once
+
+#include "base/status.hpp"
+
+namespace heddle::comm {
+
+// One more user. `threads`: MPI_THREAD_*, for the first one; the process keeps its level.
+Status join(int threads);
+// Waits until the others have joined the job, too, making progress if there are other users. By MPI_Init alone; once
+// the process has said goodbye nobody waits any more.
+Status meet();
+// One user less; its communication is complete.
+Status leave();
+
+}  // namespace heddle::comm
