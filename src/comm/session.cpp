@@ -29,11 +29,15 @@ Status requested_level(Info* info, int* level) {
 
 constexpr const char* kSets[] = {"mpi://WORLD", "mpi://SELF"};
 
-// -1: there is no such set. Scheme and authority of a URI know no case (RFC 3986, 3.1 and 3.2.2).
-int set_of(const char* name) {
+// Scheme and authority of a URI know no case (RFC 3986, 3.1 and 3.2.2).
+Status find_set(const char* name, int* set) {
   const auto found =
-      std::find_if(std::begin(kSets), std::end(kSets), [&](const char* set) { return strcasecmp(set, name) == 0; });
-  return found == std::end(kSets) ? -1 : static_cast<int>(found - std::begin(kSets));
+      std::find_if(std::begin(kSets), std::end(kSets), [&](const char* known) { return strcasecmp(known, name) == 0; });
+  if (found == std::end(kSets)) {
+    return error(MPI_ERR_ARG, "there is no process set '%.80s'; ask MPI_Session_get_nth_pset", name);
+  }
+  *set = static_cast<int>(found - std::begin(kSets));
+  return Status::ok();
 }
 
 std::vector<mpi::ProcessId> members_of(int set) {
@@ -95,15 +99,15 @@ Status session_get_nth_pset(Session&, Info*, int n, int* pset_len, char* pset_na
 }
 
 Status session_get_pset_info(Session&, const char* pset_name, MPI_Info* info) {
-  const int set = set_of(pset_name);
-  if (set < 0) return error(MPI_ERR_ARG, "there is no process set '%.80s'; ask MPI_Session_get_nth_pset", pset_name);
+  int set = -1;
+  HEDDLE_TRY(find_set(pset_name, &set));
   return mpi::hand_out(mpi::take_info({{"mpi_size", std::to_string(members_of(set).size())}}), info, "an info object");
 }
 
 Status group_from_session_pset(Session& session, const char* pset_name, MPI_Group* newgroup) {
   *newgroup = MPI_GROUP_NULL;
-  const int set = set_of(pset_name);
-  if (set < 0) return Status::ok();  // MPI 5.0, 11.3.2: the null group says so
+  int set = -1;
+  HEDDLE_TRY(find_set(pset_name, &set));
   mpi::Group* made = mpi::take_group(members_of(set), mpi::process()->id(), &session);
   return mpi::hand_out(made, newgroup, "a group");
 }
