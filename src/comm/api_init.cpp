@@ -62,7 +62,7 @@ Status init_thread(int*, char***, int required, int* provided) {
   p2p::install(process->domain());
   main_thread = std::this_thread::get_id();
   *provided = required;
-  mpi::open_counts(process->domain());
+  mpi::open_counts(process->domain(), process->contexts());
   mpi::set_process(process.release());
   mpi::set_state(mpi::State::kRunning);
   return Status::ok();
