@@ -3,81 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "mpi/pack_copy.hpp"
+
 namespace heddle::mpi {
 namespace {
-
-// The two directions between memory and stream. `fixed` compiles to plain loads and stores.
-struct Packing {
-  using Stream = std::byte*;
-  template <std::size_t kBytes>
-  static void fixed(std::byte* memory, Stream stream) noexcept {
-    std::memcpy(stream, memory, kBytes);
-  }
-  static void run(std::byte* memory, Stream stream, std::size_t n) noexcept { std::memcpy(stream, memory, n); }
-};
-struct Unpacking {
-  using Stream = const std::byte*;
-  template <std::size_t kBytes>
-  static void fixed(std::byte* memory, Stream stream) noexcept {
-    std::memcpy(memory, stream, kBytes);
-  }
-  static void run(std::byte* memory, Stream stream, std::size_t n) noexcept { std::memcpy(memory, stream, n); }
-};
-
-// Copies n > 0 bytes. A call of memcpy costs more than a short block, so those are two copies that may overlap.
-template <class D>
-inline void copy(std::byte* memory, typename D::Stream stream, std::size_t n) noexcept {
-  if (n > 64) return D::run(memory, stream, n);
-  const auto twice = [&]<std::size_t kBytes>(std::integral_constant<std::size_t, kBytes>) {
-    D::template fixed<kBytes>(memory, stream);
-    D::template fixed<kBytes>(memory + (n - kBytes), stream + (n - kBytes));
-  };
-  if (n > 32) return twice(std::integral_constant<std::size_t, 32>());
-  if (n >= 16) return twice(std::integral_constant<std::size_t, 16>());
-  if (n >= 8) return twice(std::integral_constant<std::size_t, 8>());
-  if (n >= 4) return twice(std::integral_constant<std::size_t, 4>());
-  D::template fixed<1>(memory, stream);
-  if (n >= 2) twice(std::integral_constant<std::size_t, 2>());
-}
-
-// `count` blocks of kBytes, `stride` apart in memory and `step` apart in the stream.
-template <class D, std::size_t kBytes>
-void copy_strided(std::uintptr_t base, MPI_Count stride, MPI_Count count, typename D::Stream stream,
-                  MPI_Count step) noexcept {
-  if (step == static_cast<MPI_Count>(kBytes)) {
-    for (MPI_Count i = 0; i < count; ++i, stream += kBytes)
-      D::template fixed<kBytes>(address_at(base, i * stride), stream);
-  } else {
-    for (MPI_Count i = 0; i < count; ++i) D::template fixed<kBytes>(address_at(base, i * stride), stream + i * step);
-  }
-}
-
-template <class D>
-void copy_strided(std::uintptr_t base, MPI_Count stride, MPI_Count count, std::size_t bytes, typename D::Stream stream,
-                  MPI_Count step) noexcept {
-  switch (bytes) {
-    case 1:
-      return copy_strided<D, 1>(base, stride, count, stream, step);
-    case 2:
-      return copy_strided<D, 2>(base, stride, count, stream, step);
-    case 4:
-      return copy_strided<D, 4>(base, stride, count, stream, step);
-    case 8:
-      return copy_strided<D, 8>(base, stride, count, stream, step);
-    case 12:
-      return copy_strided<D, 12>(base, stride, count, stream, step);
-    case 16:
-      return copy_strided<D, 16>(base, stride, count, stream, step);
-    case 24:
-      return copy_strided<D, 24>(base, stride, count, stream, step);
-    case 32:
-      return copy_strided<D, 32>(base, stride, count, stream, step);
-    case 64:
-      return copy_strided<D, 64>(base, stride, count, stream, step);
-    default:
-      for (MPI_Count i = 0; i < count; ++i) copy<D>(address_at(base, i * stride), stream + i * step, bytes);
-  }
-}
 
 template <class D>
 void copy_blocks(std::uintptr_t base, const Block* b, MPI_Count count, typename D::Stream stream) noexcept {
