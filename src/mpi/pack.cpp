@@ -17,6 +17,37 @@ void copy_blocks(std::uintptr_t base, const Block* b, MPI_Count count, typename 
   }
 }
 
+// Blocks of one length.
+template <class D, std::size_t kBytes>
+void copy_equal_blocks(std::uintptr_t base, const Block* b, MPI_Count count, typename D::Stream stream) noexcept {
+  for (const Block* end = b + count; b != end; ++b, stream += kBytes) {
+    D::template fixed<kBytes>(address_at(base, b->offset), stream);
+  }
+}
+
+template <class D>
+void copy_equal_blocks(std::uintptr_t base, const Block* b, MPI_Count count, std::size_t bytes,
+                       typename D::Stream stream) noexcept {
+  switch (bytes) {
+    case 4:
+      return copy_equal_blocks<D, 4>(base, b, count, stream);
+    case 8:
+      return copy_equal_blocks<D, 8>(base, b, count, stream);
+    case 16:
+      return copy_equal_blocks<D, 16>(base, b, count, stream);
+    case 24:
+      return copy_equal_blocks<D, 24>(base, b, count, stream);
+    case 32:
+      return copy_equal_blocks<D, 32>(base, b, count, stream);
+    case 64:
+      return copy_equal_blocks<D, 64>(base, b, count, stream);
+    default:
+      for (const Block* end = b + count; b != end; ++b, stream += bytes) {
+        copy<D>(address_at(base, b->offset), stream, bytes);
+      }
+  }
+}
+
 // The same few blocks again and again: an array of structs. Block by block, in chunks of items that stay in the
 // first-level cache meanwhile, so that the inner loop copies blocks of one size.
 constexpr MPI_Count kFewBlocks = 16;
@@ -46,6 +77,9 @@ void walk(const Node& node, std::uintptr_t base, typename D::Stream stream) noex
     case Node::kStrided:
       return copy_strided<D>(base, node.stride, node.count, static_cast<std::size_t>(node.bytes), stream, node.bytes);
     case Node::kBlocks:
+      if (node.stride != 0) {
+        return copy_equal_blocks<D>(base, node.blocks, node.count, static_cast<std::size_t>(node.stride), stream);
+      }
       return copy_blocks<D>(base, node.blocks, node.count, stream);
     case Node::kRepeat:
       if (node.child->kind == Node::kBlocks && node.child->count <= kFewBlocks) {
@@ -102,10 +136,24 @@ void walk(const Node& node, std::uintptr_t base, MPI_Count from, MPI_Count to, t
     }
 
     case Node::kBlocks: {
-      const Block* b = node.blocks + find(node.blocks, node.count, from);
+      const Block* b = node.blocks + (node.stride != 0 ? from / node.stride : find(node.blocks, node.count, from));
+      if (const MPI_Count inside = from - b->start; inside != 0) {
+        const MPI_Count n = std::min(b[1].start, to) - from;
+        copy<D>(address_at(base, b->offset + inside), stream, static_cast<std::size_t>(n));
+        stream += n;
+        from += n;
+        ++b;
+      }
+      if (node.stride != 0) {
+        const MPI_Count whole = (to - from) / node.stride;
+        copy_equal_blocks<D>(base, b, whole, static_cast<std::size_t>(node.stride), stream);
+        b += whole;
+        stream += whole * node.stride;
+        from += whole * node.stride;
+      }
       for (; from < to; ++b) {
         const MPI_Count n = std::min(b[1].start, to) - from;
-        copy<D>(address_at(base, b->offset + (from - b->start)), stream, static_cast<std::size_t>(n));
+        copy<D>(address_at(base, b->offset), stream, static_cast<std::size_t>(n));
         stream += n;
         from += n;
       }

@@ -77,6 +77,44 @@ TEST(PackLoops, EveryLengthAndNumberOfBlocks) {
   }
 }
 
+// At places that follow no rule, from any byte to any other.
+TEST(PackLoops, BlocksOfOneLengthAnywhere) {
+  constexpr std::size_t kCount = 7;
+  for (std::size_t block : {3, 4, 8, 16, 24, 32, 40, 64, 100}) {
+    std::vector<MPI_Count> displacements;
+    std::vector<std::size_t> places;  // of the stream's bytes
+    for (std::size_t i = 0, at = 0; i < kCount; ++i, at += block + 1 + i * i % 5) {
+      displacements.push_back(static_cast<MPI_Count>(at));
+      for (std::size_t k = 0; k < block; ++k) places.push_back(at + k);
+    }
+    test::Owned type;
+    ASSERT_TRUE(api::type_create_hindexed_block(kCount, static_cast<MPI_Count>(block), IntArray(displacements.data()),
+                                                *from_handle(MPI_BYTE), &type, true));
+    const Fenced memory(places.back() + 1);
+    for (std::size_t from = 0; from < places.size(); from += 1 + from % 11) {
+      for (std::size_t to = from + 1; to <= places.size(); to += 1 + to % 23) {
+        SCOPED_TRACE(testing::Message() << "blocks of " << block << ", bytes " << from << " to " << to);
+        const Fenced stream(to - from);
+        for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = pattern(i);
+        PackCursor cursor;
+        cursor.init(*from_handle(type), 1, memory.data());
+        cursor.seek(from);
+        ASSERT_EQ(cursor.pack(stream.data(), stream.size()), stream.size());
+        for (std::size_t i = from; i < to; ++i) {
+          ASSERT_EQ(stream[i - from], pattern(places[i]));
+          stream[i - from] = pattern(i + 1);
+        }
+        cursor.seek(from);
+        ASSERT_EQ(cursor.unpack(stream.data(), stream.size()), stream.size());
+        std::vector<std::byte> expected;
+        for (std::size_t i = 0; i < memory.size(); ++i) expected.push_back(pattern(i));
+        for (std::size_t i = from; i < to; ++i) expected[places[i]] = pattern(i + 1);
+        ASSERT_TRUE(std::equal(expected.begin(), expected.end(), memory.data()));
+      }
+    }
+  }
+}
+
 // The same blocks as parts of structs: apart in the stream, too.
 TEST(PackLoops, BlocksOfStructs) {
   for (MPI_Count length : {1, 4, 8, 12, 16, 40, 64, 100, 256, 600}) {
