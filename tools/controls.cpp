@@ -14,10 +14,16 @@ namespace {
 #define ASK(name) (*reinterpret_cast<decltype(P##name)*>(dlsym(library, "P" #name)))
 
 // The value as the environment would say it, or why there is none.
-std::string value_of(void* library, int index, MPI_T_enum words) {
+std::string value_of(void* library, int index, MPI_Datatype type, MPI_T_enum words) {
   MPI_T_cvar_handle handle;
   int count = 0, value = 0;
   ASK(MPI_T_cvar_handle_alloc)(index, nullptr, &handle, &count);
+  if (type == MPI_CHAR) {
+    std::string text(static_cast<std::size_t>(count), '\0');
+    ASK(MPI_T_cvar_read)(handle, text.data());
+    ASK(MPI_T_cvar_handle_free)(&handle);
+    return "'" + std::string(text.c_str()) + "'";
+  }
   const int code = ASK(MPI_T_cvar_read)(handle, &value);
   ASK(MPI_T_cvar_handle_free)(&handle);
   int length = 0;
@@ -47,9 +53,10 @@ void print_controls(void* library) {
     char name[80], meaning[600];
     int name_length = sizeof name, meaning_length = sizeof meaning;
     MPI_T_enum words = MPI_T_ENUM_NULL;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
     ASK(MPI_T_cvar_get_info)
-    (i, name, &name_length, nullptr, nullptr, &words, meaning, &meaning_length, nullptr, nullptr);
-    std::printf("  %s = %s\n    %s\n", name, value_of(library, i, words).c_str(), meaning);
+    (i, name, &name_length, nullptr, &type, &words, meaning, &meaning_length, nullptr, nullptr);
+    std::printf("  %s = %s\n    %s\n", name, value_of(library, i, type, words).c_str(), meaning);
   }
   ASK(MPI_T_finalize)();
 }

@@ -221,6 +221,10 @@ def oversubscribed(cores):
     return [Program("oversubscribed/crowd.c", max(16, 2 * cores), (), ("ring", "barrier", "allreduce"))]
 
 
+def datatypes(_):
+    return [Program("datatypes/pack.c", 1), Program("datatypes/exchange.c", 2)]
+
+
 def scale(_):
     return [Program("startup/scale.c", 128, ("16", "8"))]
 
@@ -228,6 +232,7 @@ def scale(_):
 SUITES = {suite.name: suite for suite in (
     Programs("p2p", "one-way latency 8 B to 4 MiB and message rate, two ranks", p2p),
     Programs("threads", "MPI_THREAD_MULTIPLE: message rates, sizes, halos of a stencil, polling receivers", threads),
+    Programs("datatypes", "MPI_Pack and MPI_Unpack against memcpy and a plain loop; messages of strided types", datatypes),
     Programs("oversubscribed", "16 ranks, or 2 for each core: ring of sendrecv, barrier, allreduce", oversubscribed),
     Startup(),
     Programs("scale", "memory of a rank of 128: after MPI_Init, with 16 communicators, after talking to 8 others on each", scale),

@@ -110,7 +110,12 @@ std::string print_profile(const Profile& profile) {
 }
 
 std::string profile_path() {
-  if (const char* path = std::getenv("HEDDLE_PROFILE"); path != nullptr && *path != '\0') return path;
+  const char* named = std::getenv("HEDDLE_PROFILE");
+  return profile_path(named != nullptr ? named : "");
+}
+
+std::string profile_path(const std::string& named) {
+  if (!named.empty()) return named;
   std::string folder;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
     folder = cache;
@@ -124,11 +129,10 @@ std::string profile_path() {
   return folder + "/heddle/profile-" + host;
 }
 
-Status load_profile(Profile* out, std::string* warning) {
+Status load_profile(const std::string& named, Profile* out, std::string* warning) {
   warning->clear();
-  const char* named = std::getenv("HEDDLE_PROFILE");
-  const bool asked_for = named != nullptr && *named != '\0';
-  const std::string path = profile_path();
+  const bool asked_for = !named.empty();
+  const std::string path = profile_path(named);
   std::string text;
   if (path.empty()) return Status::ok();
   Status status;

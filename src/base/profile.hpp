@@ -28,13 +28,15 @@ struct Profile {
 Status parse_profile(std::string_view text, const char* name, Profile* out);
 std::string print_profile(const Profile& profile);
 
-// Where this machine's profile is kept: $HEDDLE_PROFILE, or heddle/profile-<host> in $XDG_CACHE_HOME or ~/.cache. Empty when there is no
-// home either.
+// Where this machine's profile is kept: `named`, which HEDDLE_PROFILE says; where that is empty, heddle/profile-<host> in
+// $XDG_CACHE_HOME or ~/.cache. Empty when there is no home either.
+std::string profile_path(const std::string& named);
+// The same as the environment says it.
 std::string profile_path();
 
-// The profile to be used here. A file that HEDDLE_PROFILE names must be readable and right, else an error. A broken file in
+// The profile to be used here. A file that is named must be readable and right, else an error. A broken file in
 // the cache is no reason to fail: then *warning says so (empty otherwise), and the defaults hold.
-Status load_profile(Profile* out, std::string* warning);
+Status load_profile(const std::string& named, Profile* out, std::string* warning);
 
 // Writes the file in one step, and the folder that it lies in.
 Status store_profile(const Profile& profile, const std::string& path);

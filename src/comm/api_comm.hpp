@@ -27,6 +27,8 @@ Status comm_split_type(Comm& comm, int split_type, int key, Info* info, MPI_Comm
 Status intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int remote_leader, int tag,
                         MPI_Comm* newintercomm);
 Status intercomm_merge(Comm& intercomm, int high, MPI_Comm* newintracomm);
+// The exchange of comm_split and comm_split_type, and the new communicator of those that have this process's color.
+Status split(Comm& comm, Status refusal, int color, int key, MPI_Comm* newcomm);
 // For comm_split and comm_create. `refusal`: why this process cannot take part.
 Status split_inter(Comm& intercomm, Status refusal, int color, int key, MPI_Comm* newcomm);
 Status comm_free(MPI_Comm* comm);

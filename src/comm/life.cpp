@@ -82,7 +82,7 @@ Status join(int threads) {
   } else if (!mpi::running()) {
     process->set_away(false);
   }
-  if (!mpi::running()) mpi::open_counts(process->domain());
+  if (!mpi::running()) mpi::open_counts(process->domain(), process->contexts());
   mpi::library_users.fetch_add(1, std::memory_order_release);
   return Status::ok();
 }

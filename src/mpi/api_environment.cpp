@@ -9,6 +9,7 @@
 
 #include "mpi/datatype.hpp"
 #include "mpi/handle.hpp"
+#include "mpi/hardware.hpp"
 
 namespace heddle::api {
 namespace {
@@ -94,7 +95,11 @@ Status get_processor_name(char* name, int* resultlen) {
 
 Status get_hw_resource_info(MPI_Info* hw_info) {
   // Each key is a type of resource that MPI_Comm_split_type knows; "true": this process is confined to one of it.
-  return hand_out(mpi::take_info({{"mpi_shared_memory", "true"}}), hw_info);
+  std::vector<Info::Pair> pairs = {{mpi::kSharedMemory, "true"}};
+  for (const mpi::Resource& resource : mpi::resources_of(mpi::own_processors())) {
+    pairs.emplace_back(mpi::kHwlocScheme + resource.type, resource.instance == mpi::kNotConfined ? "false" : "true");
+  }
+  return hand_out(mpi::take_info(std::move(pairs)), hw_info);
 }
 
 Status abi_get_version(int* abi_major, int* abi_minor) {

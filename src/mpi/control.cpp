@@ -46,11 +46,36 @@ const std::array<Control, kControls> kTable{{
      "asserts that it uses no wildcards; each communicator, whatever is asserted; or none, all share one",
      static_cast<int>(vci::DomainOptions{}.mapping), 0, static_cast<int>(std::size(kMappings)) - 1, kMappings,
      MPI_T_VERBOSITY_TUNER_BASIC, MPI_T_SCOPE_LOCAL},
+    {"single_copy",
+     "HEDDLE_SINGLE_COPY",
+     "messages",
+     "whether a process may read another one's memory, so that a long message is copied once: auto, where the system "
+     "allows it; or off",
+     0,
+     0,
+     0,
+     {},
+     MPI_T_VERBOSITY_USER_BASIC,
+     MPI_T_SCOPE_LOCAL,
+     "auto"},
+    {"profile",
+     "HEDDLE_PROFILE",
+     "messages",
+     "a file that `heddle tune` has written; empty: heddle/profile-<host> in $XDG_CACHE_HOME or ~/.cache, if it is "
+     "there",
+     0,
+     0,
+     0,
+     {},
+     MPI_T_VERBOSITY_TUNER_BASIC,
+     MPI_T_SCOPE_LOCAL,
+     ""},
 }};
 
 struct Values {
   Lock lock;
   std::array<std::optional<int>, kControls> written GUARDED_BY(lock);
+  std::array<const std::string*, kControls> texts GUARDED_BY(lock){};  // written; no longer freed at the program's end
   std::array<int, kControls> pins GUARDED_BY(lock){};
   bool frozen GUARDED_BY(lock) = false;
 };
@@ -85,6 +110,16 @@ Status from_environment(const Control& control, int* value, int error_class) {
   return Status::ok();
 }
 
+std::string text_of_environment(const Control& control) {
+  const char* text = std::getenv(control.environment);
+  return text != nullptr ? text : control.initial_text;
+}
+
+Status stays(const Control& control) {
+  return error(MPI_T_ERR_CVAR_SET_NEVER, "%s stays what it was at MPI_Init; write it before, or set %s", control.name,
+               control.environment);
+}
+
 }  // namespace
 
 std::span<const Control> controls() noexcept { return kTable; }
@@ -104,10 +139,7 @@ Status write_control(int index, int value) {
                  legal_values(control).c_str());
   }
   LockGuard guard(values.lock);
-  if (values.frozen) {
-    return error(MPI_T_ERR_CVAR_SET_NEVER, "%s stays what it was at MPI_Init; write it before, or set %s", control.name,
-                 control.environment);
-  }
+  if (values.frozen) return stays(control);
   if (values.pins[static_cast<std::size_t>(index)] != 0) {
     return error(MPI_T_ERR_CVAR_SET_NOT_NOW,
                  "handles of performance variables rely on %s; write it before they are allocated", control.name);
@@ -116,17 +148,40 @@ Status write_control(int index, int value) {
   return Status::ok();
 }
 
+std::string read_text(int index) {
+  LockGuard guard(values.lock);
+  const std::string* written = values.texts[static_cast<std::size_t>(index)];
+  return written != nullptr ? *written : text_of_environment(row(index));
+}
+
+Status write_text(int index, std::string_view text) {
+  LockGuard guard(values.lock);
+  if (values.frozen) return stays(row(index));
+  const std::string*& written = values.texts[static_cast<std::size_t>(index)];
+  const std::string* fresh = new std::string(text);
+  delete written;
+  written = fresh;
+  return Status::ok();
+}
+
 Status freeze_controls() {
   LockGuard guard(values.lock);
   std::array<int, kControls> now;
   for (std::size_t i = 0; i < now.size(); ++i) {
-    if (values.written[i]) {
+    if (kTable[i].is_text()) {
+      now[i] = 0;
+    } else if (values.written[i]) {
       now[i] = *values.written[i];
     } else {
       HEDDLE_TRY(from_environment(kTable[i], &now[i], MPI_ERR_OTHER));
     }
   }
-  for (std::size_t i = 0; i < now.size(); ++i) values.written[i] = now[i];
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    values.written[i] = now[i];
+    if (kTable[i].is_text() && values.texts[i] == nullptr) {
+      values.texts[i] = new std::string(text_of_environment(kTable[i]));
+    }
+  }
   values.frozen = true;
   return Status::ok();
 }
@@ -147,6 +202,7 @@ void unpin_control(int index) noexcept {
 }
 
 std::string legal_values(const Control& control) {
+  if (control.is_text()) return "a text";
   if (control.choices.empty()) return std::to_string(control.low) + " to " + std::to_string(control.high);
   std::string all = control.choices.front();
   for (std::size_t i = 1; i < control.choices.size(); ++i) {

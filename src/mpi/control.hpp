@@ -3,13 +3,14 @@
 // Problem: an option is read from the environment, offered to tools by MPI_T, and explained by `heddle info --all`; told
 //          in three places, it would be told in three ways.
 // Method:  one table. A variable's value is the one that was written, or else the environment's, or else the default.
-//          MPI_Init freezes them, so that what is read afterwards is what is in use. Every value is an int: a number, or
-//          the index of a choice.
+//          MPI_Init freezes them, so that what is read afterwards is what is in use. A value is an int, which is a number
+//          or the index of a choice; or a text, which is judged by what it is for, in MPI_Init.
 // Threads: any; a lock. Nothing here is near the message path.
 #pragma once
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/status.hpp"
 
@@ -25,10 +26,15 @@ struct Control {
   std::span<const char* const> choices;  // the words for 0, 1, ...; empty for a number
   int verbosity;                         // MPI_T_VERBOSITY_*
   int scope;                             // MPI_T_SCOPE_*
+  const char* initial_text = nullptr;    // of a text, which has no choices and no numbers
+
+  bool is_text() const noexcept { return initial_text != nullptr; }
 };
 
+inline constexpr std::size_t kTextBytes = 1024;  // of a text, with its end
+
 // Places in the table.
-enum ControlIndex : int { kVcis, kMatching, kVciMapping, kControls };
+enum ControlIndex : int { kVcis, kMatching, kVciMapping, kSingleCopy, kProfile, kControls };
 
 std::span<const Control> controls() noexcept;
 
@@ -37,6 +43,10 @@ std::span<const Control> controls() noexcept;
 Status read_control(int index, int* value, int error_class);
 // Gives the variable a value for this program. An error of MPI_T when that is not legal or comes too late.
 Status write_control(int index, int value);
+
+// The same for a text.
+std::string read_text(int index);
+Status write_text(int index, std::string_view text);
 
 // From now on the values stay. An error when one of them is not legal; then nothing is frozen.
 Status freeze_controls();
@@ -47,9 +57,9 @@ void thaw_controls() noexcept;
 void pin_control(int index) noexcept;
 void unpin_control(int index) noexcept;
 
-// "1 to 16", or "auto, list or hash"
+// "1 to 16", or "auto, list or hash", or "a text"
 std::string legal_values(const Control& control);
-// A value as the environment would say it.
+// A value of one that is no text, as the environment would say it.
 std::string spelled(const Control& control, int value);
 
 }  // namespace heddle::mpi

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/lock.hpp"
+#include "mpi/context.hpp"
 #include "vci/domain.hpp"
 #include "wire/segment.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 struct Source {
   Lock lock;
   vci::Domain* domain GUARDED_BY(lock) = nullptr;
+  const ContextTable* contexts GUARDED_BY(lock) = nullptr;
   std::array<vci::Counts, wire::kMaxVcis> last GUARDED_BY(lock){};
 };
 constinit Source source;
@@ -24,15 +26,22 @@ void read(vci::Domain& domain, std::span<vci::Counts> counts) noexcept {
 
 }  // namespace
 
-void open_counts(vci::Domain& domain) noexcept {
+void open_counts(vci::Domain& domain, const ContextTable& contexts) noexcept {
   LockGuard guard(source.lock);
   source.domain = &domain;
+  source.contexts = &contexts;
 }
 
 void close_counts() noexcept {
   LockGuard guard(source.lock);
   read(*source.domain, source.last);
   source.domain = nullptr;
+  source.contexts = nullptr;
+}
+
+std::uint64_t contexts_in_use() noexcept {
+  LockGuard guard(source.lock);
+  return source.contexts != nullptr ? source.contexts->in_use() : 0;
 }
 
 void read_counts(std::span<vci::Counts> counts) noexcept {

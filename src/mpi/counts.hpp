@@ -1,4 +1,4 @@
-// What the VCIs of this program have counted, for MPI_T, which may be asked at any time.
+// What this program has counted, for MPI_T, which may be asked at any time.
 //
 // Method:  MPI_Init names the domain whose VCIs count, MPI_Finalize takes their last counts before they go. In between a
 //          reader keeps MPI_Finalize waiting for the moment of its reading.
@@ -15,9 +15,13 @@ class Domain;
 
 namespace heddle::mpi {
 
-void open_counts(vci::Domain& domain) noexcept;
+class ContextTable;
+
+void open_counts(vci::Domain& domain, const ContextTable& contexts) noexcept;
 void close_counts() noexcept;
 // Element i is VCI i. One that is not there has counted nothing, before MPI_Init as any.
 void read_counts(std::span<vci::Counts> counts) noexcept;
+// Those of MPI_COMM_WORLD and MPI_COMM_SELF included; outside of MPI_Init and MPI_Finalize none.
+std::uint64_t contexts_in_use() noexcept;
 
 }  // namespace heddle::mpi

@@ -116,15 +116,22 @@ void SequenceBuilder::add_block(MPI_Count offset, MPI_Count bytes) {
   size_ += bytes;
 }
 
-// Are the blocks equally long and equally far apart?
-bool SequenceBuilder::regular() const noexcept {
+// The length of every block; 0 when they differ.
+MPI_Count SequenceBuilder::common_length() const noexcept {
   const MPI_Count bytes = blocks_[1].start;
+  for (std::size_t i = 1; i < blocks_.size(); ++i) {
+    const MPI_Count end = i + 1 < blocks_.size() ? blocks_[i + 1].start : size_;
+    if (end - blocks_[i].start != bytes) return 0;
+  }
+  return bytes;
+}
+
+// Are the blocks equally far apart?
+bool SequenceBuilder::regular() const noexcept {
   MPI_Count stride;
   if (__builtin_sub_overflow(blocks_[1].offset, blocks_[0].offset, &stride)) return false;
   for (std::size_t i = 1; i < blocks_.size(); ++i) {
     MPI_Count here;
-    const MPI_Count end = i + 1 < blocks_.size() ? blocks_[i + 1].start : size_;
-    if (end - blocks_[i].start != bytes) return false;
     if (__builtin_sub_overflow(blocks_[i].offset, blocks_[i - 1].offset, &here) || here != stride) return false;
   }
   return true;
@@ -135,7 +142,8 @@ Layout SequenceBuilder::finish() {
   if (size_ == 0) return out;
   if (blocks_.size() == 1) return block_layout(blocks_[0].offset, size_);
   if (parts_.size() == 1) return {parts_[0].offset, parts_[0].node};
-  if (!blocks_.empty() && regular()) {
+  const MPI_Count length = blocks_.empty() ? 0 : common_length();
+  if (length != 0 && regular()) {
     const auto count = static_cast<MPI_Count>(blocks_.size());
     return repeat(count, blocks_[1].offset - blocks_[0].offset, block_layout(blocks_[0].offset, blocks_[1].start),
                   nullptr);
@@ -147,6 +155,7 @@ Layout SequenceBuilder::finish() {
     blocks_.push_back({size_, 0});
     blocks_.shrink_to_fit();
     memory_.blocks = std::move(blocks_);
+    out.node.stride = length;
     out.node.blocks = memory_.blocks.data();
     return out;
   }

@@ -6,7 +6,8 @@
 //
 //     kBlock     size bytes in a row
 //     kStrided   count blocks of `bytes` bytes, `stride` apart
-//     kBlocks    count blocks, anywhere: blocks[i].offset; its length is blocks[i + 1].start - blocks[i].start
+//     kBlocks    count blocks, anywhere: blocks[i].offset; its length is blocks[i + 1].start - blocks[i].start. `stride` is
+//                the length of all of them, or 0 where they differ
 //     kRepeat    count copies of `child`, `stride` apart
 //     kSequence  count parts, each a node at an offset
 //
@@ -104,6 +105,7 @@ class SequenceBuilder {
   void add_node(MPI_Count offset, const Node& node);
   void splice(MPI_Count offset, const Node& node, bool deeply);
   void add_block(MPI_Count offset, MPI_Count bytes);
+  MPI_Count common_length() const noexcept;
   bool regular() const noexcept;
 
   LayoutMemory& memory_;

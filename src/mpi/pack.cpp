@@ -3,81 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "mpi/pack_copy.hpp"
+
 namespace heddle::mpi {
 namespace {
-
-// The two directions between memory and stream. `fixed` compiles to plain loads and stores.
-struct Packing {
-  using Stream = std::byte*;
-  template <std::size_t kBytes>
-  static void fixed(std::byte* memory, Stream stream) noexcept {
-    std::memcpy(stream, memory, kBytes);
-  }
-  static void run(std::byte* memory, Stream stream, std::size_t n) noexcept { std::memcpy(stream, memory, n); }
-};
-struct Unpacking {
-  using Stream = const std::byte*;
-  template <std::size_t kBytes>
-  static void fixed(std::byte* memory, Stream stream) noexcept {
-    std::memcpy(memory, stream, kBytes);
-  }
-  static void run(std::byte* memory, Stream stream, std::size_t n) noexcept { std::memcpy(memory, stream, n); }
-};
-
-// Copies n > 0 bytes. A call of memcpy costs more than a short block, so those are two copies that may overlap.
-template <class D>
-inline void copy(std::byte* memory, typename D::Stream stream, std::size_t n) noexcept {
-  if (n > 64) return D::run(memory, stream, n);
-  const auto twice = [&]<std::size_t kBytes>(std::integral_constant<std::size_t, kBytes>) {
-    D::template fixed<kBytes>(memory, stream);
-    D::template fixed<kBytes>(memory + (n - kBytes), stream + (n - kBytes));
-  };
-  if (n > 32) return twice(std::integral_constant<std::size_t, 32>());
-  if (n >= 16) return twice(std::integral_constant<std::size_t, 16>());
-  if (n >= 8) return twice(std::integral_constant<std::size_t, 8>());
-  if (n >= 4) return twice(std::integral_constant<std::size_t, 4>());
-  D::template fixed<1>(memory, stream);
-  if (n >= 2) twice(std::integral_constant<std::size_t, 2>());
-}
-
-// `count` blocks of kBytes, `stride` apart in memory and `step` apart in the stream.
-template <class D, std::size_t kBytes>
-void copy_strided(std::uintptr_t base, MPI_Count stride, MPI_Count count, typename D::Stream stream,
-                  MPI_Count step) noexcept {
-  if (step == static_cast<MPI_Count>(kBytes)) {
-    for (MPI_Count i = 0; i < count; ++i, stream += kBytes)
-      D::template fixed<kBytes>(address_at(base, i * stride), stream);
-  } else {
-    for (MPI_Count i = 0; i < count; ++i) D::template fixed<kBytes>(address_at(base, i * stride), stream + i * step);
-  }
-}
-
-template <class D>
-void copy_strided(std::uintptr_t base, MPI_Count stride, MPI_Count count, std::size_t bytes, typename D::Stream stream,
-                  MPI_Count step) noexcept {
-  switch (bytes) {
-    case 1:
-      return copy_strided<D, 1>(base, stride, count, stream, step);
-    case 2:
-      return copy_strided<D, 2>(base, stride, count, stream, step);
-    case 4:
-      return copy_strided<D, 4>(base, stride, count, stream, step);
-    case 8:
-      return copy_strided<D, 8>(base, stride, count, stream, step);
-    case 12:
-      return copy_strided<D, 12>(base, stride, count, stream, step);
-    case 16:
-      return copy_strided<D, 16>(base, stride, count, stream, step);
-    case 24:
-      return copy_strided<D, 24>(base, stride, count, stream, step);
-    case 32:
-      return copy_strided<D, 32>(base, stride, count, stream, step);
-    case 64:
-      return copy_strided<D, 64>(base, stride, count, stream, step);
-    default:
-      for (MPI_Count i = 0; i < count; ++i) copy<D>(address_at(base, i * stride), stream + i * step, bytes);
-  }
-}
 
 template <class D>
 void copy_blocks(std::uintptr_t base, const Block* b, MPI_Count count, typename D::Stream stream) noexcept {
@@ -85,6 +14,37 @@ void copy_blocks(std::uintptr_t base, const Block* b, MPI_Count count, typename 
     const auto n = static_cast<std::size_t>(b[1].start - b[0].start);
     copy<D>(address_at(base, b->offset), stream, n);
     stream += n;
+  }
+}
+
+// Blocks of one length.
+template <class D, std::size_t kBytes>
+void copy_equal_blocks(std::uintptr_t base, const Block* b, MPI_Count count, typename D::Stream stream) noexcept {
+  for (const Block* end = b + count; b != end; ++b, stream += kBytes) {
+    D::template fixed<kBytes>(address_at(base, b->offset), stream);
+  }
+}
+
+template <class D>
+void copy_equal_blocks(std::uintptr_t base, const Block* b, MPI_Count count, std::size_t bytes,
+                       typename D::Stream stream) noexcept {
+  switch (bytes) {
+    case 4:
+      return copy_equal_blocks<D, 4>(base, b, count, stream);
+    case 8:
+      return copy_equal_blocks<D, 8>(base, b, count, stream);
+    case 16:
+      return copy_equal_blocks<D, 16>(base, b, count, stream);
+    case 24:
+      return copy_equal_blocks<D, 24>(base, b, count, stream);
+    case 32:
+      return copy_equal_blocks<D, 32>(base, b, count, stream);
+    case 64:
+      return copy_equal_blocks<D, 64>(base, b, count, stream);
+    default:
+      for (const Block* end = b + count; b != end; ++b, stream += bytes) {
+        copy<D>(address_at(base, b->offset), stream, bytes);
+      }
   }
 }
 
@@ -117,6 +77,9 @@ void walk(const Node& node, std::uintptr_t base, typename D::Stream stream) noex
     case Node::kStrided:
       return copy_strided<D>(base, node.stride, node.count, static_cast<std::size_t>(node.bytes), stream, node.bytes);
     case Node::kBlocks:
+      if (node.stride != 0) {
+        return copy_equal_blocks<D>(base, node.blocks, node.count, static_cast<std::size_t>(node.stride), stream);
+      }
       return copy_blocks<D>(base, node.blocks, node.count, stream);
     case Node::kRepeat:
       if (node.child->kind == Node::kBlocks && node.child->count <= kFewBlocks) {
@@ -173,10 +136,24 @@ void walk(const Node& node, std::uintptr_t base, MPI_Count from, MPI_Count to, t
     }
 
     case Node::kBlocks: {
-      const Block* b = node.blocks + find(node.blocks, node.count, from);
+      const Block* b = node.blocks + (node.stride != 0 ? from / node.stride : find(node.blocks, node.count, from));
+      if (const MPI_Count inside = from - b->start; inside != 0) {
+        const MPI_Count n = std::min(b[1].start, to) - from;
+        copy<D>(address_at(base, b->offset + inside), stream, static_cast<std::size_t>(n));
+        stream += n;
+        from += n;
+        ++b;
+      }
+      if (node.stride != 0) {
+        const MPI_Count whole = (to - from) / node.stride;
+        copy_equal_blocks<D>(base, b, whole, static_cast<std::size_t>(node.stride), stream);
+        b += whole;
+        stream += whole * node.stride;
+        from += whole * node.stride;
+      }
       for (; from < to; ++b) {
         const MPI_Count n = std::min(b[1].start, to) - from;
-        copy<D>(address_at(base, b->offset + (from - b->start)), stream, static_cast<std::size_t>(n));
+        copy<D>(address_at(base, b->offset), stream, static_cast<std::size_t>(n));
         stream += n;
         from += n;
       }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -73,7 +72,7 @@ Status open_shm(boot::Boot& boot, bool threaded, std::unique_ptr<wire::Wire>* ou
   }
   std::vector<wire::ProcessId> ids(boot.local_ranks().begin(), boot.local_ranks().end());
   std::unique_ptr<wire::MemoryReader> reader;
-  HEDDLE_TRY(wire::make_memory_reader(std::getenv("HEDDLE_SINGLE_COPY"), &reader));
+  HEDDLE_TRY(wire::make_memory_reader(read_text(kSingleCopy).c_str(), &reader));
   if (reader != nullptr) wire::allow_single_copy(boot.launcher_pid());
   *out = std::make_unique<wire::ShmWire>(std::move(segment), static_cast<std::uint32_t>(boot.local_rank()),
                                          std::move(ids), threaded, std::move(reader));
@@ -103,7 +102,7 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   options.fatal_context = boot_.get();
   HEDDLE_TRY(read_options(&options));
   std::string warning;
-  HEDDLE_TRY(load_profile(&options.profile, &warning));
+  HEDDLE_TRY(load_profile(read_text(kProfile), &options.profile, &warning));
   if (!warning.empty() && boot_->local_rank() == 0) boot::write_message("heddle: " + warning);
   if (boot_->local_size() != boot_->size()) {
     return error(MPI_ERR_OTHER,

@@ -19,6 +19,7 @@ constexpr Category kCategories[] = {
     {"heddle", "all that Heddle can be asked and told"},
     {"messages", "what has been sent and received"},
     {"matching", "how messages find their receives: queues, unexpected messages, the engine that searches"},
+    {"communicators", "what communicators take"},
     {"threads", "how threads share the virtual communication interfaces"},
 };
 

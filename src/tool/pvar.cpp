@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "mpi/counts.hpp"
 #include "tool/api.hpp"
 #include "tool/text.hpp"
 
@@ -30,9 +31,13 @@ constexpr Pvar kTable[] = {
      MPI_T_VERBOSITY_USER_DETAIL, "messages that wait for their receive"},
     {"unexpected_queue_length", MPI_T_PVAR_CLASS_HIGHWATERMARK, "matching", &Counts::unexpected_max,
      MPI_T_VERBOSITY_USER_DETAIL, "the most messages that have waited at once since MPI_Init"},
+    {"contexts_in_use", MPI_T_PVAR_CLASS_LEVEL, "communicators", nullptr, MPI_T_VERBOSITY_USER_DETAIL,
+     "communicators that have not been freed, or that something under way still needs; each takes a context",
+     mpi::contexts_in_use},
 };
 
 std::string description(const Pvar& pvar) {
+  if (pvar.whole != nullptr) return pvar.meaning;
   return std::string(pvar.meaning) + "; element i is that of virtual communication interface i";
 }
 

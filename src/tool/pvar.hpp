@@ -1,6 +1,6 @@
 // The performance variables: one row each.
 //
-// Each has an element for each VCI of the process and is bound to no object. A counter counts within a session from when
+// Each has an element for each VCI of the process, or one for the whole of it, and is bound to no object. A counter counts within a session from when
 // it is started; the length of a queue, and the longest that it was since MPI_Init, are there for anybody to read.
 #pragma once
 
@@ -18,9 +18,10 @@ struct Pvar {
   const char* name;
   int var_class;  // MPI_T_PVAR_CLASS_*
   const char* category;
-  std::uint64_t vci::Counts::*value;
+  std::uint64_t vci::Counts::*value;  // of a VCI; null: of the process, see `whole`
   int verbosity;
   const char* meaning;
+  std::uint64_t (*whole)() noexcept = nullptr;
 
   // Can be started, stopped, reset, written, and read and reset in one.
   bool is_counter() const noexcept { return var_class == MPI_T_PVAR_CLASS_COUNTER; }

@@ -23,11 +23,16 @@ const Pvar& variable_of(const PvarHandle& handle) noexcept {
   return pvars()[static_cast<std::size_t>(handle.variable)];
 }
 
-// What the VCIs say now.
+// What the VCIs say now, or the process.
 void look(const PvarHandle& handle, std::vector<unsigned long>& values) {
+  const Pvar& variable = variable_of(handle);
+  if (variable.whole != nullptr) {
+    values.front() = variable.whole();
+    return;
+  }
   std::array<vci::Counts, wire::kMaxVcis> counts;
   mpi::read_counts(std::span(counts).first(values.size()));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = counts[i].*variable_of(handle).value;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = counts[i].*variable.value;
 }
 
 std::vector<unsigned long> value_at(const PvarHandle& handle, const std::vector<unsigned long>& now) {
@@ -141,18 +146,20 @@ Status t_pvar_handle_alloc(MPI_T_pvar_session pe_session, int pvar_index, void*,
                            int* count) {
   HEDDLE_TRY(tool::check_session(pe_session));
   HEDDLE_TRY(tool::check_index("pvar_index", pvar_index, tool::pvars().size()));
-  int vcis = 0;
-  HEDDLE_TRY(mpi::read_control(mpi::kVcis, &vcis, MPI_T_ERR_INVALID));
+  int elements = 1;
+  if (tool::pvars()[static_cast<std::size_t>(pvar_index)].whole == nullptr) {
+    HEDDLE_TRY(mpi::read_control(mpi::kVcis, &elements, MPI_T_ERR_INVALID));
+  }
   tool::PvarHandle made;
   made.session = number_of(pe_session);
   made.variable = pvar_index;
-  made.base.resize(static_cast<std::size_t>(vcis));
-  made.sum.resize(static_cast<std::size_t>(vcis));
+  made.base.resize(static_cast<std::size_t>(elements));
+  made.sum.resize(static_cast<std::size_t>(elements));
   tool::State& state = tool::state();
   state.pvar_handles.emplace(state.next, std::move(made));
   mpi::pin_control(mpi::kVcis);
   *handle = tool::to_handle<MPI_T_pvar_handle>(state.next++);
-  *count = vcis;
+  *count = elements;
   return Status::ok();
 }
 

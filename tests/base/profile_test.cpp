@@ -11,6 +11,11 @@
 namespace heddle {
 namespace {
 
+std::string named() {
+  const char* path = std::getenv("HEDDLE_PROFILE");
+  return path != nullptr ? path : "";
+}
+
 class ProfileTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -37,7 +42,7 @@ TEST_F(ProfileTest, WhatIsStoredIsLoaded) {
   ASSERT_TRUE(store_profile(out, path)) << last_error_detail();
   Profile in;
   std::string warning = "?";
-  ASSERT_TRUE(load_profile(&in, &warning));
+  ASSERT_TRUE(load_profile(named(), &in, &warning));
   EXPECT_EQ(warning, "");
   EXPECT_EQ(in.single_copy_from, 12345u);
   EXPECT_EQ(in.pull_bytes, 65536u);
@@ -47,7 +52,7 @@ TEST_F(ProfileTest, WhatIsStoredIsLoaded) {
 TEST_F(ProfileTest, WithoutAFileTheDefaultsHold) {
   Profile in;
   std::string warning;
-  EXPECT_TRUE(load_profile(&in, &warning));
+  EXPECT_TRUE(load_profile(named(), &in, &warning));
   EXPECT_EQ(warning, "");
   EXPECT_EQ(in.pull_bytes, Profile().pull_bytes);
 }
@@ -61,19 +66,19 @@ TEST_F(ProfileTest, ABrokenFileOfTheCacheIsAWarningAndOneThatWasNamedAnError) {
     Profile in;
     std::string warning;
     unsetenv("HEDDLE_PROFILE");
-    EXPECT_TRUE(load_profile(&in, &warning)) << text;
+    EXPECT_TRUE(load_profile(named(), &in, &warning)) << text;
     EXPECT_NE(warning.find(path), std::string::npos) << warning;
     EXPECT_EQ(in.pull_after, Profile().pull_after) << "a broken profile counts as a whole";
     setenv("HEDDLE_PROFILE", path.c_str(), 1);
-    EXPECT_FALSE(load_profile(&in, &warning)) << text;
+    EXPECT_FALSE(load_profile(named(), &in, &warning)) << text;
     EXPECT_NE(std::strstr(last_error_detail(), "line "), nullptr) << last_error_detail();
   }
   setenv("HEDDLE_PROFILE", (folder + "/none").c_str(), 1);
   Profile in;
   std::string warning;
-  EXPECT_FALSE(load_profile(&in, &warning));
+  EXPECT_FALSE(load_profile(named(), &in, &warning));
   setenv("HEDDLE_PROFILE", folder.c_str(), 1);  // a folder
-  EXPECT_FALSE(load_profile(&in, &warning));
+  EXPECT_FALSE(load_profile(named(), &in, &warning));
 }
 
 TEST_F(ProfileTest, BlanksCommentsAndUnknownKeysAreNothing) {

@@ -43,6 +43,9 @@ TEST(Control, TableAgreesWithItself) {
   EXPECT_STREQ(controls()[kVcis].name, "vcis");
   EXPECT_STREQ(controls()[kMatching].name, "matching");
   EXPECT_EQ(legal_values(controls()[kVcis]), "1 to 16");
+  EXPECT_EQ(legal_values(controls()[kSingleCopy]), "a text");
+  EXPECT_TRUE(controls()[kProfile].is_text());
+  EXPECT_FALSE(controls()[kVcis].is_text());
   EXPECT_EQ(legal_values(controls()[kMatching]), "auto, list or hash");
   EXPECT_EQ(spelled(controls()[kVcis], 3), "3");
   EXPECT_EQ(spelled(controls()[kMatching], 2), "hash");
@@ -70,6 +73,26 @@ TEST(Control, EnvironmentIsReadAndJudged) {
   setenv("HEDDLE_VCIS", "none", 1);
   EXPECT_EQ(freeze_controls().error_class(), MPI_ERR_OTHER);
   unsetenv("HEDDLE_VCIS");
+}
+
+TEST(Control, TextsComeFromWhereNumbersDo) {
+  EXPECT_EQ(read_text(kSingleCopy), "auto");
+  EXPECT_EQ(read_text(kProfile), "");
+  setenv("HEDDLE_SINGLE_COPY", "off", 1);
+  EXPECT_EQ(read_text(kSingleCopy), "off");
+  EXPECT_TRUE(write_text(kSingleCopy, "first"));
+  EXPECT_TRUE(write_text(kSingleCopy, "written"));
+  EXPECT_EQ(read_text(kSingleCopy), "written") << "what is written goes before the environment";
+  setenv("HEDDLE_PROFILE", "/a/profile", 1);
+  EXPECT_TRUE(freeze_controls());
+  setenv("HEDDLE_PROFILE", "/another", 1);  // too late
+  EXPECT_EQ(read_text(kProfile), "/a/profile");
+  EXPECT_EQ(read_text(kSingleCopy), "written");
+  EXPECT_EQ(write_text(kProfile, "x").error_class(), MPI_T_ERR_CVAR_SET_NEVER);
+  EXPECT_EQ(read_text(kProfile), "/a/profile");
+  thaw_controls();
+  unsetenv("HEDDLE_SINGLE_COPY");
+  unsetenv("HEDDLE_PROFILE");
 }
 
 TEST(Control, IsWrittenUntilFrozen) {

@@ -151,6 +151,144 @@ static void value_index(void) {
   CHECK_CLASS(MPI_Type_get_value_index(MPI_INT, MPI_INT, NULL), MPI_ERR_ARG);
 }
 
+static MPI_Datatype pair_of(MPI_Datatype value, MPI_Datatype index) {
+  MPI_Datatype pair;
+  MPI_Type_get_value_index(value, index, &pair);
+  return pair;
+}
+
+static void check_pair(MPI_Datatype value, MPI_Datatype index, int size, MPI_Aint extent) {
+  MPI_Datatype pair = pair_of(value, index), parts[2], copy;
+  int integers, addresses, types, combiner, length;
+  MPI_Aint lb, got;
+  char name[MPI_MAX_OBJECT_NAME];
+  CHECK(pair != MPI_DATATYPE_NULL && pair == pair_of(value, index));
+  MPI_Type_get_envelope(pair, &integers, &addresses, &types, &combiner);
+  CHECK(integers == 0 && addresses == 0 && types == 2 && combiner == MPI_COMBINER_VALUE_INDEX);
+  MPI_Type_get_contents(pair, 0, 0, 2, NULL, NULL, parts);
+  CHECK(parts[0] == value && parts[1] == index);
+  MPI_Type_get_name(pair, name, &length);
+  CHECK_EQ(length, 0);
+  CHECK_EQ(size_of(pair), size);
+  MPI_Type_get_extent(pair, &lb, &got);
+  CHECK_EQ(lb, 0);
+  CHECK_EQ(got, extent);
+  MPI_Type_dup(pair, &copy);
+  MPI_Type_free(&copy);
+  copy = pair;
+  CHECK_CLASS(MPI_Type_free(&copy), MPI_ERR_TYPE);
+  CHECK(copy == pair);
+}
+
+// Pairs that have no name: the members of a C struct, wherever they are.
+static void unnamed_pairs(void) {
+  struct Wide {
+    double value;
+    int64_t index;
+  } wide[3], widest[3];
+  struct Narrow {
+    int8_t value;
+    uint16_t index;
+  } narrow, narrowest;
+  struct Padded {
+    int64_t value;
+    uint8_t index;
+  } padded[2], paddedest[2];
+  struct Big {
+    long double value;
+    uint32_t index;
+  } big, biggest;
+  MPI_Datatype type;
+  MPI_Status status;
+  int elements;
+  const int last = world_size - 1;
+  check_pair(MPI_DOUBLE, MPI_INT64_T, 16, 16);
+  check_pair(MPI_INT8_T, MPI_UINT16_T, 3, 4);
+  check_pair(MPI_INT64_T, MPI_UINT8_T, 9, 16);
+  check_pair(MPI_LONG_DOUBLE, MPI_UINT32_T, 20, 32);
+  check_pair(MPI_REAL16, MPI_INTEGER16, 32, 32);
+  check_pair(MPI_REAL2, MPI_INTEGER1, 3, 4);
+  check_pair(MPI_COUNT, MPI_AINT, 16, 16);
+  check_pair(MPI_INT, MPI_LONG, 12, 16);
+  CHECK(pair_of(MPI_DOUBLE, MPI_LONG) != pair_of(MPI_DOUBLE, MPI_INT64_T));
+  CHECK(pair_of(MPI_DOUBLE, MPI_FLOAT) == MPI_DATATYPE_NULL);
+  CHECK(pair_of(MPI_C_DOUBLE_COMPLEX, MPI_INT) == MPI_DATATYPE_NULL);
+  CHECK(pair_of(MPI_C_BOOL, MPI_INT) == MPI_DATATYPE_NULL);
+  CHECK(pair_of(MPI_DOUBLE_INT, MPI_INT) == MPI_DATATYPE_NULL);
+  CHECK(pair_of(MPI_INT, MPI_BYTE) == MPI_DATATYPE_NULL);
+  MPI_Type_dup(MPI_DOUBLE, &type);
+  CHECK(pair_of(type, MPI_INT) == MPI_DATATYPE_NULL);
+  MPI_Type_free(&type);
+
+  // The last rank has the least; all have the same, so that the index decides; the last has the greatest.
+  wide[0] = (struct Wide){-world_rank, 1000 - world_rank};
+  wide[1] = (struct Wide){2.5, ((int64_t)1 << 40) - world_rank};
+  wide[2] = (struct Wide){world_rank, -world_rank};
+  type = pair_of(MPI_DOUBLE, MPI_INT64_T);
+  MPI_Allreduce(wide, widest, 3, type, MPI_MINLOC, MPI_COMM_WORLD);
+  CHECK(widest[0].value == -last && widest[0].index == 1000 - last);
+  CHECK(widest[1].value == 2.5 && widest[1].index == ((int64_t)1 << 40) - last);
+  CHECK(widest[2].value == 0 && widest[2].index == 0);
+  MPI_Allreduce(wide, widest, 3, type, MPI_MAXLOC, MPI_COMM_WORLD);
+  CHECK(widest[0].value == 0 && widest[0].index == 1000);
+  CHECK(widest[1].value == 2.5 && widest[1].index == ((int64_t)1 << 40) - last);
+  CHECK(widest[2].value == last && widest[2].index == -last);
+
+  narrow = (struct Narrow){(int8_t)(world_rank == last ? -100 : 100), (uint16_t)(40000 + world_rank)};
+  MPI_Allreduce(&narrow, &narrowest, 1, pair_of(MPI_INT8_T, MPI_UINT16_T), MPI_MINLOC, MPI_COMM_WORLD);
+  CHECK(narrowest.value == -100 && narrowest.index == 40000 + last);
+  narrow = (struct Narrow){7, (uint16_t)(world_rank == last ? 3 : 40000)};  // an unsigned index
+  MPI_Allreduce(&narrow, &narrowest, 1, pair_of(MPI_INT8_T, MPI_UINT16_T), MPI_MAXLOC, MPI_COMM_WORLD);
+  CHECK(narrowest.value == 7 && narrowest.index == 3);
+
+  // What is between the members is nobody's.
+  memset(padded, 0x11, sizeof padded);
+  memset(paddedest, 0x22, sizeof paddedest);
+  for (int i = 0; i < 2; i++) padded[i].value = world_rank + i, padded[i].index = (uint8_t)(200 + world_rank);
+  MPI_Allreduce(padded, paddedest, 2, pair_of(MPI_INT64_T, MPI_UINT8_T), MPI_MAXLOC, MPI_COMM_WORLD);
+  for (int i = 0; i < 2; i++) {
+    CHECK(paddedest[i].value == last + i && paddedest[i].index == 200 + last);
+    for (size_t b = 9; b < sizeof paddedest[i]; b++) CHECK_EQ(((unsigned char*)&paddedest[i])[b], 0x22);
+  }
+
+  paddedest[0].value = paddedest[1].value = -1;
+  MPI_Reduce_local(padded, paddedest, 2, pair_of(MPI_INT64_T, MPI_UINT8_T), MPI_MAXLOC);
+  CHECK(paddedest[1].value == world_rank + 1 && paddedest[1].index == 200 + world_rank);
+  for (size_t b = 9; b < sizeof paddedest[1]; b++) CHECK_EQ(((unsigned char*)&paddedest[1])[b], 0x22);
+
+  big = (struct Big){-1.25L * world_rank, (uint32_t)world_rank};
+  MPI_Allreduce(&big, &biggest, 1, pair_of(MPI_LONG_DOUBLE, MPI_UINT32_T), MPI_MINLOC, MPI_COMM_WORLD);
+  CHECK(biggest.value == -1.25L * last && biggest.index == (uint32_t)last);
+  CHECK_CLASS(MPI_Allreduce(&big, &biggest, 1, pair_of(MPI_LONG_DOUBLE, MPI_UINT32_T), MPI_SUM, MPI_COMM_WORLD),
+              MPI_ERR_OP);
+
+  // In a message it is a value and an index: two elements.
+  MPI_Sendrecv(padded, 2, pair_of(MPI_INT64_T, MPI_UINT8_T), world_rank, 0, paddedest, 2,
+               pair_of(MPI_INT64_T, MPI_UINT8_T), world_rank, 0, MPI_COMM_WORLD, &status);
+  CHECK(paddedest[1].value == world_rank + 1 && paddedest[1].index == 200 + world_rank);
+  MPI_Get_elements(&status, pair_of(MPI_INT64_T, MPI_UINT8_T), &elements);
+  CHECK_EQ(elements, 4);
+  MPI_Status_set_elements(&status, pair_of(MPI_INT64_T, MPI_UINT8_T), 3);
+  MPI_Get_elements(&status, MPI_BYTE, &elements);
+  CHECK_EQ(elements, 9 + 8);
+}
+
+static void external(void) {
+  struct {
+    int16_t value;
+    int64_t index;
+  } pair = {-2, 0x0102030405060708}, back = {0, 0};
+  const unsigned char want[] = {0xff, 0xfe, 1, 2, 3, 4, 5, 6, 7, 8};
+  unsigned char packed[16];
+  MPI_Aint position = 0;
+  MPI_Pack_external("external32", &pair, 1, pair_of(MPI_INT16_T, MPI_INT64_T), packed, sizeof packed, &position);
+  CHECK_EQ(position, 10);
+  CHECK(memcmp(packed, want, 10) == 0);
+  position = 0;
+  MPI_Unpack_external("external32", packed, 10, &position, &back, 1, pair_of(MPI_INT16_T, MPI_INT64_T));
+  CHECK(back.value == pair.value && back.index == pair.index);
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -158,5 +296,7 @@ int main(int argc, char** argv) {
   f90();
   match_size();
   value_index();
+  unnamed_pairs();
+  external();
   return finish();
 }

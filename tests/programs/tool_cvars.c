@@ -1,5 +1,5 @@
 // Heddle's control variables: where a value comes from, what takes effect, and from when on it stays.
-//   tool_cvars default|environment|written|broken
+//   tool_cvars default|environment|written|broken|bad_single_copy|bad_profile
 #include "check.h"
 
 static int alloc(const char* name, MPI_T_cvar_handle* handle) {
@@ -48,19 +48,56 @@ static int vcis_used(MPI_T_pvar_session session) {
   return used;
 }
 
+static MPI_T_cvar_handle text_variable(const char* name, int* bytes) {
+  int index;
+  MPI_T_cvar_handle handle;
+  MPI_Datatype type;
+  MPI_T_enum words;
+  CHECK_EQ(MPI_T_cvar_get_index(name, &index), MPI_SUCCESS);
+  CHECK_EQ(MPI_T_cvar_get_info(index, NULL, NULL, NULL, &type, &words, NULL, NULL, NULL, NULL), MPI_SUCCESS);
+  CHECK(type == MPI_CHAR && words == MPI_T_ENUM_NULL);
+  CHECK_EQ(MPI_T_cvar_handle_alloc(index, NULL, &handle, bytes), MPI_SUCCESS);
+  CHECK_EQ(*bytes, 1024);
+  return handle;
+}
+
+static void check_text(MPI_T_cvar_handle handle, const char* want) {
+  char text[1024];
+  memset(text, 'x', sizeof text);
+  CHECK_EQ(MPI_T_cvar_read(handle, text), MPI_SUCCESS);
+  CHECK(strcmp(text, want) == 0, "'%.100s'", text);
+}
+
+// What is not right comes to light in MPI_Init, which is not returned from.
+static void write_wrong(const char* name, const char* text) {
+  int bytes;
+  MPI_T_cvar_handle handle = text_variable(name, &bytes);
+  CHECK_EQ(MPI_T_cvar_write(handle, text), MPI_SUCCESS);
+  MPI_Init(NULL, NULL);
+}
+
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "default";
   const int written = strcmp(how, "written") == 0, broken = strcmp(how, "broken") == 0;
   const int environment = strcmp(how, "environment") == 0;
   int provided, count, vcis = 16, matching = 0;
   char sentence[MPI_MAX_ERROR_STRING];
-  MPI_T_cvar_handle vcis_handle, matching_handle;
+  char endless[1024];
+  MPI_T_cvar_handle vcis_handle, matching_handle, copy_handle;
   MPI_T_pvar_session session;
   MPI_T_pvar_handle early;
   if (environment) setenv("HEDDLE_VCIS", "3", 1), setenv("HEDDLE_MATCHING", "hash", 1), vcis = 3, matching = 2;
   if (broken) setenv("HEDDLE_VCIS", "many", 1), setenv("HEDDLE_MATCHING", "fast", 1);
 
+  if (environment) setenv("HEDDLE_SINGLE_COPY", "off", 1);
   MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+  if (strcmp(how, "bad_single_copy") == 0) write_wrong("single_copy", "sometimes");
+  if (strcmp(how, "bad_profile") == 0) write_wrong("profile", "/nowhere/to/be/found");
+  copy_handle = text_variable("single_copy", &count);
+  check_text(copy_handle, environment ? "off" : "auto");
+  memset(endless, 'x', sizeof endless);
+  CHECK_EQ(MPI_T_cvar_write(copy_handle, endless), MPI_T_ERR_INVALID);
+  if (written) CHECK_EQ(MPI_T_cvar_write(copy_handle, "off"), MPI_SUCCESS);
   alloc("vcis", &vcis_handle);
   alloc("matching", &matching_handle);
   MPI_T_pvar_session_create(&session);
@@ -96,6 +133,9 @@ int main(int argc, char** argv) {
 
   start(&argc, &argv);
   setenv("HEDDLE_VCIS", "7", 1);  // too late
+  setenv("HEDDLE_SINGLE_COPY", "auto", 1);
+  check_text(copy_handle, environment || written ? "off" : "auto");
+  CHECK_EQ(MPI_T_cvar_write(copy_handle, "auto"), MPI_T_ERR_CVAR_SET_NEVER);
   CHECK_EQ(value_of(vcis_handle), vcis);
   CHECK_EQ(value_of(matching_handle), matching);
   CHECK_EQ(write_to(vcis_handle, 2), MPI_T_ERR_CVAR_SET_NEVER);

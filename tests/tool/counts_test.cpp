@@ -74,7 +74,7 @@ TEST(Counts, StayAfterTheEnd) {
   EXPECT_EQ(counts[0].sent, 0u);
   EXPECT_EQ(counts[19].sent, 0u);
   test::run_processes(1, [&](Process& process) {
-    open_counts(process.domain());
+    open_counts(process.domain(), process.contexts());
     ring(process);
     read_counts(counts);
     EXPECT_EQ(counts[0].sent, static_cast<std::uint64_t>(kMessages));

@@ -110,7 +110,8 @@ def heddle():
     documented = (pathlib.Path(__file__).parents[2] / "docs/tools.md").read_text()
     for name in re.findall(r"^  (\w+) = ", everything, re.M):
         expect(f"| `HEDDLE_{name.upper()}` | `{name}` |" in documented, f"docs/tools.md lacks {name}")
-    told = run(tool, "info", "--all", env={"HEDDLE_MATCHING": "hash", "HEDDLE_VCIS": "99"}).stdout
+    told = run(tool, "info", "--all", env={"HEDDLE_MATCHING": "hash", "HEDDLE_VCIS": "99", "HEDDLE_PROFILE": "/a/b"}).stdout
+    expect("profile = '/a/b'" in told and "single_copy = 'auto'" in told, "heddle info --all shows texts")
     expect("matching = hash" in told, "heddle info --all shows the value of the environment")
     expect("HEDDLE_VCIS='99' is not a number from 1 to 16" in told, "heddle info --all judges the environment")
     expect("heddle info" in run(tool, "--help").stdout, "heddle --help")

@@ -1,0 +1,154 @@
+// The innermost loops of packing: blocks of one length, equally far apart in memory and in the stream.
+//
+// Method:  lengths that types often have are compiled as plain loads and stores; from 64 bytes on, on a processor that has
+//          them, vectors of a cache line; from 512 bytes on memcpy, whose call no longer counts.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "mpi/pack.hpp"
+
+namespace heddle::mpi {
+
+// Blocks of so many bytes go by vectors of 64 bytes, where has_wide.
+inline constexpr std::size_t kWideFrom = 64, kWideTo = 512;
+extern const bool has_wide;
+// `count` blocks of `bytes` bytes, each side's so far apart. REQUIRES: has_wide, bytes >= kWideFrom; the sides do not overlap.
+void copy_wide(const std::byte* from, MPI_Count from_stride, std::byte* to, MPI_Count to_stride, MPI_Count count,
+               std::size_t bytes) noexcept;
+// Every other 8 bytes from `from` on into a row; returns how many of `count`, the last few are left. REQUIRES: has_wide.
+MPI_Count copy_every_other(const std::byte* from, std::byte* to, MPI_Count count) noexcept;
+
+// The two directions between memory and stream. `fixed` compiles to plain loads and stores.
+template <std::size_t kBytes>
+struct Bytes {
+  std::byte bytes[kBytes];
+};
+template <std::size_t kBytes>
+inline Bytes<kBytes> load(const std::byte* from) noexcept {
+  Bytes<kBytes> value;
+  std::memcpy(&value, from, kBytes);
+  return value;
+}
+
+struct Packing {
+  using Stream = std::byte*;
+  template <std::size_t kBytes>
+  static void fixed(std::byte* memory, Stream stream) noexcept {
+    std::memcpy(stream, memory, kBytes);
+  }
+  // Four of them, one after the other in the stream: first all loads, as a load may wait for a store to a like address.
+  template <std::size_t kBytes>
+  static void four(const std::byte* a, const std::byte* b, const std::byte* c, const std::byte* d,
+                   Stream stream) noexcept {
+    const Bytes<kBytes> values[] = {load<kBytes>(a), load<kBytes>(b), load<kBytes>(c), load<kBytes>(d)};
+    std::memcpy(stream, values, sizeof values);
+  }
+  static void run(std::byte* memory, Stream stream, std::size_t n) noexcept { std::memcpy(stream, memory, n); }
+  static void wide(std::byte* memory, MPI_Count stride, Stream stream, MPI_Count step, MPI_Count count,
+                   std::size_t bytes) noexcept {
+    copy_wide(memory, stride, stream, step, count, bytes);
+  }
+};
+struct Unpacking {
+  using Stream = const std::byte*;
+  template <std::size_t kBytes>
+  static void fixed(std::byte* memory, Stream stream) noexcept {
+    std::memcpy(memory, stream, kBytes);
+  }
+  template <std::size_t kBytes>
+  static void four(std::byte* a, std::byte* b, std::byte* c, std::byte* d, Stream stream) noexcept {
+    const auto first = load<kBytes>(stream), second = load<kBytes>(stream + kBytes);
+    const auto third = load<kBytes>(stream + 2 * kBytes), fourth = load<kBytes>(stream + 3 * kBytes);
+    std::memcpy(a, &first, kBytes);
+    std::memcpy(b, &second, kBytes);
+    std::memcpy(c, &third, kBytes);
+    std::memcpy(d, &fourth, kBytes);
+  }
+  static void run(std::byte* memory, Stream stream, std::size_t n) noexcept { std::memcpy(memory, stream, n); }
+  static void wide(std::byte* memory, MPI_Count stride, Stream stream, MPI_Count step, MPI_Count count,
+                   std::size_t bytes) noexcept {
+    copy_wide(stream, step, memory, stride, count, bytes);
+  }
+};
+
+// Copies n > 0 bytes. A call of memcpy costs more than a short block, so those are two copies that may overlap.
+template <class D>
+inline void copy(std::byte* memory, typename D::Stream stream, std::size_t n) noexcept {
+  if (n > 64) return D::run(memory, stream, n);
+  const auto twice = [&]<std::size_t kBytes>(std::integral_constant<std::size_t, kBytes>) {
+    D::template fixed<kBytes>(memory, stream);
+    D::template fixed<kBytes>(memory + (n - kBytes), stream + (n - kBytes));
+  };
+  if (n > 32) return twice(std::integral_constant<std::size_t, 32>());
+  if (n >= 16) return twice(std::integral_constant<std::size_t, 16>());
+  if (n >= 8) return twice(std::integral_constant<std::size_t, 8>());
+  if (n >= 4) return twice(std::integral_constant<std::size_t, 4>());
+  D::template fixed<1>(memory, stream);
+  if (n >= 2) twice(std::integral_constant<std::size_t, 2>());
+}
+
+// `count` blocks of kBytes, `stride` apart in memory and `step` apart in the stream.
+template <class D, std::size_t kBytes>
+inline void copy_strided(std::uintptr_t base, MPI_Count stride, MPI_Count count, typename D::Stream stream,
+                         MPI_Count step) noexcept {
+  if (step == static_cast<MPI_Count>(kBytes)) {
+    if constexpr (kBytes == 8 && std::is_same_v<D, Packing>) {
+      if (stride == 16 && has_wide) {
+        const MPI_Count done = copy_every_other(address_at(base, 0), stream, count);
+        base += static_cast<std::uintptr_t>(done * stride);
+        stream += done * static_cast<MPI_Count>(kBytes);
+        count -= done;
+      }
+    }
+    // Short blocks by fours: what limits them is the loop around them. The compiler may not know that the distances are
+    // multiples of each other, or each address waits for the one before it.
+    MPI_Count twice = 2 * stride, thrice = 3 * stride;
+    asm("" : "+r"(twice), "+r"(thrice));
+    for (; kBytes <= 16 && std::has_single_bit(kBytes) && count >= 4; count -= 4, stream += 4 * kBytes) {
+      std::byte* const memory = address_at(base, 0);
+      D::template four<kBytes>(memory, memory + stride, memory + twice, memory + thrice, stream);
+      base += static_cast<std::uintptr_t>(4 * stride);
+    }
+    for (MPI_Count i = 0; i < count; ++i, stream += kBytes)
+      D::template fixed<kBytes>(address_at(base, i * stride), stream);
+  } else {
+    for (MPI_Count i = 0; i < count; ++i) D::template fixed<kBytes>(address_at(base, i * stride), stream + i * step);
+  }
+}
+
+template <class D>
+void copy_strided(std::uintptr_t base, MPI_Count stride, MPI_Count count, std::size_t bytes, typename D::Stream stream,
+                  MPI_Count step) noexcept {
+  if (bytes >= kWideFrom && bytes <= kWideTo && has_wide) {
+    return D::wide(address_at(base, 0), stride, stream, step, count, bytes);
+  }
+  switch (bytes) {
+    case 1:
+      return copy_strided<D, 1>(base, stride, count, stream, step);
+    case 2:
+      return copy_strided<D, 2>(base, stride, count, stream, step);
+    case 4:
+      return copy_strided<D, 4>(base, stride, count, stream, step);
+    case 8:
+      return copy_strided<D, 8>(base, stride, count, stream, step);
+    case 12:
+      return copy_strided<D, 12>(base, stride, count, stream, step);
+    case 16:
+      return copy_strided<D, 16>(base, stride, count, stream, step);
+    case 24:
+      return copy_strided<D, 24>(base, stride, count, stream, step);
+    case 32:
+      return copy_strided<D, 32>(base, stride, count, stream, step);
+    case 64:
+      return copy_strided<D, 64>(base, stride, count, stream, step);
+    default:
+      for (MPI_Count i = 0; i < count; ++i) copy<D>(address_at(base, i * stride), stream + i * step, bytes);
+  }
+}
+
+}  // namespace heddle::mpi

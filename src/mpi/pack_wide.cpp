@@ -1,0 +1,63 @@
+#include "mpi/pack_copy.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace heddle::mpi {
+
+#if defined(__x86_64__)
+
+const bool has_wide = __builtin_cpu_supports("avx512f") != 0;
+
+namespace {
+
+[[gnu::target("avx512f")]] inline __m512i load(const std::byte* from) noexcept { return _mm512_loadu_si512(from); }
+[[gnu::target("avx512f")]] inline void store(std::byte* to, __m512i line) noexcept { _mm512_storeu_si512(to, line); }
+
+// One line each, by fours.
+[[gnu::target("avx512f")]] void copy_lines(const std::byte* from, MPI_Count from_stride, std::byte* to,
+                                           MPI_Count to_stride, MPI_Count count) noexcept {
+  for (; count >= 4; count -= 4, from += 4 * from_stride, to += 4 * to_stride) {
+    const __m512i a = load(from), b = load(from + from_stride);
+    const __m512i c = load(from + 2 * from_stride), d = load(from + 3 * from_stride);
+    store(to, a);
+    store(to + to_stride, b);
+    store(to + 2 * to_stride, c);
+    store(to + 3 * to_stride, d);
+  }
+  for (; count > 0; --count, from += from_stride, to += to_stride) store(to, load(from));
+}
+
+}  // namespace
+
+[[gnu::target("avx512f")]] void copy_wide(const std::byte* from, MPI_Count from_stride, std::byte* to,
+                                          MPI_Count to_stride, MPI_Count count, std::size_t bytes) noexcept {
+  if (bytes == 64) return copy_lines(from, from_stride, to, to_stride, count);
+  for (; count > 0; --count, from += from_stride, to += to_stride) {
+    for (std::size_t i = 0; i < bytes - 64; i += 64) store(to + i, load(from + i));
+    store(to + bytes - 64, load(from + bytes - 64));  // what is left of a line is copied with what is before it
+  }
+}
+
+[[gnu::target("avx512f")]] MPI_Count copy_every_other(const std::byte* from, std::byte* to, MPI_Count count) noexcept {
+  const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+  MPI_Count done = 0;
+  // Two lines hold 8 of them and the 8 bytes behind the last, which are there to be read if another one follows.
+  for (; count - done > 8; done += 8, from += 128, to += 64) {
+    store(to, _mm512_permutex2var_epi64(load(from), even, load(from + 64)));
+  }
+  return done;
+}
+
+#else
+
+const bool has_wide = false;
+
+void copy_wide(const std::byte*, MPI_Count, std::byte*, MPI_Count, MPI_Count, std::size_t) noexcept {}
+
+MPI_Count copy_every_other(const std::byte*, std::byte*, MPI_Count) noexcept { return 0; }
+
+#endif
+
+}  // namespace heddle::mpi

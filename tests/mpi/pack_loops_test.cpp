@@ -1,0 +1,152 @@
+// Every loop that packs blocks of one length, at every number of blocks: each byte, and none beside them. Memory and stream end
+// where no memory follows.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "mpi/pack.hpp"
+#include "mpi/type_map.hpp"
+
+namespace heddle::mpi {
+namespace {
+
+// So many bytes; behind the last one, and in the pages before the first, nobody may touch anything.
+class Fenced {
+ public:
+  explicit Fenced(std::size_t bytes) : bytes_(bytes) {
+    const std::size_t whole = (bytes + kPage - 1) / kPage * kPage;
+    mapped_ = whole + 2 * kPage;
+    base_ = static_cast<std::byte*>(mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    EXPECT_EQ(mprotect(base_ + kPage, whole, PROT_READ | PROT_WRITE), 0);
+    data_ = base_ + kPage + whole - bytes;
+  }
+  ~Fenced() { munmap(base_, mapped_); }
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+  std::byte* data() const { return data_; }
+  std::byte& operator[](std::size_t i) const { return data_[i]; }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+  std::size_t bytes_, mapped_;
+  std::byte *base_, *data_;
+};
+
+std::byte pattern(std::size_t i) { return static_cast<std::byte>(i * 131 + (i >> 8) * 7 + 3); }
+
+void check(std::size_t block, std::size_t stride, std::size_t count, bool backwards) {
+  SCOPED_TRACE(testing::Message() << count << " blocks of " << block << ", " << stride << " apart"
+                                  << (backwards ? ", backwards" : ""));
+  const std::size_t span = (count - 1) * stride + block;
+  const Fenced memory(span), stream(count * block);
+  const auto place = [&](std::size_t b) { return (backwards ? count - 1 - b : b) * stride; };
+  const auto step = static_cast<MPI_Count>(stride);
+  test::Owned type;
+  ASSERT_TRUE(api::type_create_hvector(static_cast<MPI_Count>(count), static_cast<MPI_Count>(block),
+                                       backwards ? -step : step, *from_handle(MPI_BYTE), &type, true));
+  PackCursor cursor;
+  cursor.init(*from_handle(type), 1, memory.data() + place(0));
+  for (std::size_t i = 0; i < span; ++i) memory[i] = pattern(i);
+  ASSERT_EQ(cursor.pack(stream.data(), stream.size()), stream.size());
+  for (std::size_t b = 0; b < count; ++b) {
+    ASSERT_TRUE(std::equal(&memory[place(b)], &memory[place(b)] + block, &stream[b * block])) << "block " << b;
+  }
+  for (std::size_t i = 0; i < stream.size(); ++i) stream[i] = pattern(i + 1);
+  std::vector<std::byte> expected(memory.data(), memory.data() + span);
+  for (std::size_t b = 0; b < count; ++b) {
+    std::copy_n(&stream[b * block], block, expected.begin() + static_cast<std::ptrdiff_t>(place(b)));
+  }
+  cursor.seek(0);
+  ASSERT_EQ(cursor.unpack(stream.data(), stream.size()), stream.size());
+  ASSERT_TRUE(std::equal(expected.begin(), expected.end(), memory.data()));
+}
+
+TEST(PackLoops, EveryLengthAndNumberOfBlocks) {
+  const std::size_t lengths[] = {1,  2,  3,  4,  7,   8,   9,   12,  15,  16,  17,  24,  31,  32,  33,  48,
+                                 63, 64, 65, 96, 127, 128, 129, 192, 200, 256, 511, 512, 513, 600, 1024};
+  for (std::size_t block : lengths) {
+    for (std::size_t gap : {block, std::size_t{1}, 64 - block % 64}) {
+      for (std::size_t count : {2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 16, 17, 18, 33}) {
+        check(block, block + gap, count, false);
+        check(block, block + gap, count, true);
+      }
+    }
+  }
+}
+
+// At places that follow no rule, from any byte to any other.
+TEST(PackLoops, BlocksOfOneLengthAnywhere) {
+  constexpr std::size_t kCount = 7;
+  for (std::size_t block : {3, 4, 8, 16, 24, 32, 40, 64, 100}) {
+    std::vector<MPI_Count> displacements;
+    std::vector<std::size_t> places;  // of the stream's bytes
+    for (std::size_t i = 0, at = 0; i < kCount; ++i, at += block + 1 + i * i % 5) {
+      displacements.push_back(static_cast<MPI_Count>(at));
+      for (std::size_t k = 0; k < block; ++k) places.push_back(at + k);
+    }
+    test::Owned type;
+    ASSERT_TRUE(api::type_create_hindexed_block(kCount, static_cast<MPI_Count>(block), IntArray(displacements.data()),
+                                                *from_handle(MPI_BYTE), &type, true));
+    const Fenced memory(places.back() + 1);
+    for (std::size_t from = 0; from < places.size(); from += 1 + from % 11) {
+      for (std::size_t to = from + 1; to <= places.size(); to += 1 + to % 23) {
+        SCOPED_TRACE(testing::Message() << "blocks of " << block << ", bytes " << from << " to " << to);
+        const Fenced stream(to - from);
+        for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = pattern(i);
+        PackCursor cursor;
+        cursor.init(*from_handle(type), 1, memory.data());
+        cursor.seek(from);
+        ASSERT_EQ(cursor.pack(stream.data(), stream.size()), stream.size());
+        for (std::size_t i = from; i < to; ++i) {
+          ASSERT_EQ(stream[i - from], pattern(places[i]));
+          stream[i - from] = pattern(i + 1);
+        }
+        cursor.seek(from);
+        ASSERT_EQ(cursor.unpack(stream.data(), stream.size()), stream.size());
+        std::vector<std::byte> expected;
+        for (std::size_t i = 0; i < memory.size(); ++i) expected.push_back(pattern(i));
+        for (std::size_t i = from; i < to; ++i) expected[places[i]] = pattern(i + 1);
+        ASSERT_TRUE(std::equal(expected.begin(), expected.end(), memory.data()));
+      }
+    }
+  }
+}
+
+// The same blocks as parts of structs: apart in the stream, too.
+TEST(PackLoops, BlocksOfStructs) {
+  for (MPI_Count length : {1, 4, 8, 12, 16, 40, 64, 100, 256, 600}) {
+    const MPI_Count lengths[] = {length, 3}, displacements[] = {0, length + 8};
+    const MPI_Datatype types[] = {MPI_BYTE, MPI_BYTE};
+    const auto size = static_cast<std::size_t>(length) + 3, extent = static_cast<std::size_t>(length) + 11;
+    test::Owned type;
+    ASSERT_TRUE(api::type_create_struct(2, IntArray(lengths), IntArray(displacements), types, &type, true));
+    for (std::size_t count : {1, 2, 5, 8, 9, 127, 128, 129, 300}) {
+      SCOPED_TRACE(testing::Message() << count << " structs with a block of " << length);
+      const Fenced memory(count * extent), stream(count * size);
+      for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = pattern(i);
+      PackCursor cursor;
+      cursor.init(*from_handle(type), static_cast<MPI_Count>(count), memory.data());
+      ASSERT_EQ(cursor.pack(stream.data(), stream.size()), stream.size());
+      for (std::size_t i = 0; i < stream.size(); ++i) {
+        const std::size_t in = i % size;
+        const std::size_t at = i / size * extent + (in < static_cast<std::size_t>(length) ? in : in + 8);
+        ASSERT_EQ(stream[i], pattern(at)) << "byte " << i;
+        stream[i] = pattern(at + 1);
+        memory[at] = std::byte{0};
+      }
+      cursor.seek(0);
+      ASSERT_EQ(cursor.unpack(stream.data(), stream.size()), stream.size());
+      for (std::size_t i = 0; i < memory.size(); ++i) {
+        const std::size_t in = i % extent;
+        const bool data = in < static_cast<std::size_t>(length) || in >= static_cast<std::size_t>(length) + 8;
+        ASSERT_EQ(memory[i], pattern(data ? i + 1 : i)) << "byte " << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heddle::mpi
