@@ -9,14 +9,12 @@ namespace heddle::launcher {
 namespace {
 
 bool left_by_a_launcher(std::string_view entry) {
-  return entry.starts_with("HEDDLE_SEGMENT=") || entry.starts_with("PMI_") || entry.starts_with("PMI2_") ||
-         entry.starts_with("PMIX_");
+  return entry.starts_with("PMI_") || entry.starts_with("PMI2_") || entry.starts_with("PMIX_");
 }
 
 }  // namespace
 
-Environment::Environment(const Options& options, const Program& program, int size, int node_cores,
-                         const std::string& segment) {
+Environment::Environment(const Options& options, const Program& program, int size, int node_cores) {
   for (char** e = environ; *e != nullptr; ++e) {
     if (!left_by_a_launcher(*e)) entries_.emplace_back(*e);
   }
@@ -28,7 +26,6 @@ Environment::Environment(const Options& options, const Program& program, int siz
   set("MPI_LOCALNRANKS", all);
   set("HEDDLE_NODE_CORES", std::to_string(node_cores));
   set("HEDDLE_LAUNCHER_PID", std::to_string(getpid()));
-  if (!segment.empty()) set("HEDDLE_SEGMENT", segment);
   for (const char* name : {"PMI_RANK", "HEDDLE_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_FD"}) set(name, "");
   of_rank_begin_ = entries_.size() - 4;
 }

@@ -16,9 +16,8 @@ namespace heddle::launcher {
 
 class Environment {
  public:
-  // What is the same for all ranks of `program`. `segment`: how the ranks find the node's shared memory
-  // (src/boot/launch_facts.hpp), or nothing.
-  Environment(const Options& options, const Program& program, int size, int node_cores, const std::string& segment);
+  // What is the same for all ranks of `program`.
+  Environment(const Options& options, const Program& program, int size, int node_cores);
 
   // Valid until the next call.
   const std::vector<std::string>& of_rank(int rank, int pmi_fd);

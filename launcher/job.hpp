@@ -52,6 +52,7 @@ class Job final : private PmiServer::Listener {
 
   // Before anything is started; an error leaves nothing behind.
   Status prepare(int& code);
+  void make_segment();
   Status find_executables(int& code);
   Status raise_descriptor_limit();
   Status start_all(int& code);
@@ -84,7 +85,7 @@ class Job final : private PmiServer::Listener {
   Input input_;
   Guard guard_;
   PmiServer pmi_;
-  Fd segment_;                      // the memory that the ranks will share; missing, they make one among themselves
+  Fd segment_;                      // the memory that the ranks will share, until all have inherited it
   std::vector<std::string> paths_;  // by program
   std::vector<CpuSet> cpus_;        // by rank
   std::vector<Rank> ranks_;

@@ -27,8 +27,7 @@ Status Job::prepare(int& code) {
   HEDDLE_TRY(loop_.open());
   HEDDLE_TRY(signals_.open(loop_, [this](int signal) { on_signal(signal); }));
   HEDDLE_TRY(input_.open());
-  segment_ = Fd(memfd_create("heddle", MFD_CLOEXEC));
-  if (segment_.is_open()) fchmod(segment_.get(), 0600);
+  make_segment();
   const auto follow = [this](std::unique_ptr<Stream> Rank::*stream) {
     for (Rank& r : ranks_) {
       if (r.*stream) (r.*stream)->follow_sink();
@@ -40,6 +39,17 @@ Status Job::prepare(int& code) {
   });
   if (&outputs_.out() != &outputs_.err()) outputs_.err().on_room([follow] { follow(&Rank::err); });
   return Status::ok();
+}
+
+// Not all ranks can be told of it if it fails, nor need they: they make one among themselves then.
+void Job::make_segment() {
+  constexpr int kAboveThoseOfShells = 100;
+  Fd made(memfd_create("heddle", MFD_CLOEXEC));
+  if (!made.is_open()) return;
+  fchmod(made.get(), 0600);
+  segment_ = Fd(fcntl(made.get(), F_DUPFD_CLOEXEC, kAboveThoseOfShells));
+  if (!segment_.is_open()) segment_ = std::move(made);
+  pmi_.set_segment(segment_.get());
 }
 
 Status Job::find_executables(int& code) {
@@ -69,15 +79,14 @@ Status Job::start_all(int& code) {
   ranks_.resize(static_cast<std::size_t>(size_));
   int first_rank = 0;
   for (std::size_t p = 0; p < options_.programs.size(); ++p) HEDDLE_TRY(start_program(p, first_rank, code));
+  segment_.reset();  // it is the ranks' alone: it goes with the last of them
   input_.start();
   return Status::ok();
 }
 
 Status Job::start_program(std::size_t index, int& first_rank, int& code) {
   const Program& program = options_.programs[index];
-  const std::string segment =
-      segment_.is_open() ? std::to_string(segment_.get()) + ":" + std::string(pmi_.job()) : std::string();
-  Environment environment(options_, program, size_, boot::cores_of_affinity(), segment);
+  Environment environment(options_, program, size_, boot::cores_of_affinity());
   const std::vector<char*> argv = pointers(program.argv);
   Launch launch;
   launch.path = paths_[index].c_str();

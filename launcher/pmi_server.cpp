@@ -86,6 +86,7 @@ void PmiServer::handle_line(int rank, const std::string& text) {
     client.mcmd = command;
   } else if (command == "init") {
     client.started = true;
+    ++client.inits;
     client.finished = false;
     answer(rank, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1");
   } else if (command == "get_maxes") {
@@ -100,7 +101,7 @@ void PmiServer::handle_line(int rank, const std::string& text) {
   } else if (command == "put") {
     answer(rank, put(line));
   } else if (command == "get") {
-    answer(rank, get(line));
+    answer(rank, get(client, line));
   } else if (command == "barrier_in") {
     enter_barrier(rank);
   } else if (command == "finalize") {
@@ -130,8 +131,11 @@ std::string PmiServer::put(const boot::Pmi1Line& line) {
   return "cmd=put_result rc=0 msg=success";
 }
 
-std::string PmiServer::get(const boot::Pmi1Line& line) const {
+std::string PmiServer::get(const Client& client, const boot::Pmi1Line& line) const {
   const std::string *key = line.find("key"), *job = line.find("kvsname");
+  if (key != nullptr && *key == boot::kSegmentKey && segment_ >= 0) {
+    return "cmd=get_result rc=0 msg=success value=" + (client.inits == 1 ? std::to_string(segment_) : "used");
+  }
   const auto found = key == nullptr || (job != nullptr && *job != job_) ? values_.end() : values_.find(*key);
   if (found == values_.end()) return "cmd=get_result rc=-1 msg=key_not_found";
   return "cmd=get_result rc=0 msg=success value=" + found->second;

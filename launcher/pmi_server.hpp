@@ -40,7 +40,8 @@ class PmiServer {
   // The rank has ended.
   void departed(int rank);
 
-  std::string_view job() const noexcept { return job_; }
+  // The descriptor of the node's shared memory that every rank inherits.
+  void set_segment(int fd) noexcept { segment_ = fd; }
   bool has_started(int rank) const noexcept { return clients_[rank].started; }
   bool has_finished(int rank) const noexcept { return clients_[rank].finished; }
 
@@ -51,6 +52,7 @@ class PmiServer {
     boot::Pmi1Buffer received;
     std::string unsent;
     bool blocked = false;                    // unsent waits for room in the socket; nothing is read meanwhile
+    int inits = 0;                           // the programs of the rank so far, and returns of each
     bool started = false, finished = false;  // between init and finalize; after finalize
     bool in_barrier = false, gone = false;
     bool in_mcmd = false;  // inside a message of several lines, which ends with "endcmd"
@@ -67,7 +69,7 @@ class PmiServer {
   void hang_up(int rank);
 
   std::string put(const boot::Pmi1Line& line);
-  std::string get(const boot::Pmi1Line& line) const;
+  std::string get(const Client& client, const boot::Pmi1Line& line) const;
   void enter_barrier(int rank);
   void leave_barrier();
   void check_company();
@@ -75,6 +77,7 @@ class PmiServer {
   EventLoop& loop_;
   Listener& listener_;
   const std::string job_;
+  int segment_ = -1;
   std::vector<Client> clients_;
   std::unordered_map<std::string, std::string> values_;
   int in_barrier_ = 0;

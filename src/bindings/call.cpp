@@ -50,8 +50,11 @@ int not_running(const char* procedure) {
   return fail_unattached(
       procedure,
       mpi::finalized()
-          ? error(MPI_ERR_OTHER, "%s was called after MPI_Finalize; move the call before it", procedure)
-          : error(MPI_ERR_OTHER, "%s was called before MPI_Init; call MPI_Init or MPI_Init_thread first", procedure));
+          ? error(MPI_ERR_OTHER, "%s was called after MPI_Finalize and outside of any session; move the call before it",
+                  procedure)
+          : error(MPI_ERR_OTHER,
+                  "%s was called before MPI_Init and outside of any session; call MPI_Init or MPI_Session_init first",
+                  procedure));
 }
 
 int missing(const char* procedure, MPI_Comm comm) {

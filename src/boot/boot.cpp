@@ -34,6 +34,10 @@ Boot::Boot(Job job) : job_(std::move(job)) {
   }
 }
 
+Boot::~Boot() {
+  if (job_.facts.segment_fd >= 0) close(job_.facts.segment_fd);
+}
+
 std::unique_ptr<Boot> connect(Status& status) {
   const int me = getpid();
   if (environment_int(kJoined, 1, INT_MAX, 0) == me) {

@@ -44,7 +44,7 @@ class Boot {
  public:
   using Meanwhile = std::function<void()>;
 
-  virtual ~Boot() = default;
+  virtual ~Boot();
   Boot(const Boot&) = delete;
   Boot& operator=(const Boot&) = delete;
 
@@ -64,7 +64,8 @@ class Boot {
   int node_cores() const noexcept { return job_.facts.node_cores; }
   // The process to name in PR_SET_PTRACER so that ranks of this node may read each other; 0 when unknown.
   int launcher_pid() const noexcept { return job_.facts.launcher_pid; }
-  // A memfd that all ranks of this node have inherited, which is the caller's from now on; -1: there is none.
+  // A memfd that all ranks of this node have inherited, empty until one of them needs it, so that none has to wait for
+  // the others; the caller's from now on. -1: there is none.
   int take_segment_fd() noexcept { return std::exchange(job_.facts.segment_fd, -1); }
 
   // Keys and values are printable and have no spaces; a key may be put once in the life of a job.
@@ -79,8 +80,11 @@ class Boot {
 
   // Writes `message` to stderr and ends the whole job with `code`.
   [[noreturn]] virtual void abort(int code, std::string_view message) noexcept = 0;
-  // Says goodbye: from here on the end of this process does not end the job. Nothing else may be called after it.
+  // Says goodbye: from here on the end of this process does not end the job. Only rejoin() may be called after it, where
+  // can_rejoin().
   virtual Status finalize() = 0;
+  virtual bool can_rejoin() const noexcept { return false; }
+  virtual Status rejoin() { return Status::ok(); }
 
  protected:
   // REQUIRES: job.node_of_rank has job.size entries.

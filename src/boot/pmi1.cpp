@@ -200,6 +200,7 @@ std::string get_line(const std::string& job, std::string_view key) {
   return line;
 }
 
+constexpr const char* kInit = "cmd=init pmi_version=1 pmi_subversion=1\n";
 constexpr const char* kBarrier = "cmd=barrier_in\n";
 
 }  // namespace
@@ -225,7 +226,7 @@ std::unique_ptr<Boot> Pmi1::connect(const Pmi1Options& options, Status& status) 
     channel = std::make_unique<Channel>(fd, options.answer_ms);
     job.facts = read_launch_facts();
     HEDDLE_TRY(greet(*channel, job, limits));
-    HEDDLE_TRY(inherit_segment_fd(job.name, &job.facts.segment_fd));
+    HEDDLE_TRY(learn_segment(*channel, job, limits));
     return learn_nodes(*channel, job, limits);
   }();
   if (!status) return nullptr;
@@ -234,7 +235,7 @@ std::unique_ptr<Boot> Pmi1::connect(const Pmi1Options& options, Status& status) 
 
 Status Pmi1::greet(Channel& channel, Job& job, Limits& limits) {
   Pmi1Line answer;
-  HEDDLE_TRY(channel.ask("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init", answer));
+  HEDDLE_TRY(channel.ask(kInit, "response_to_init", answer));
   if (refused(answer)) return error(MPI_ERR_OTHER, "the launcher refuses PMI version 1.1; start with Heddle's mpiexec");
   int key = 0, value = 0;
   HEDDLE_TRY(channel.ask("cmd=get_maxes\n", "maxes", answer));
@@ -249,6 +250,26 @@ Status Pmi1::greet(Channel& channel, Job& job, Limits& limits) {
   HEDDLE_TRY(read_number(answer, "appnum", -1, INT_MAX, job.appnum));
   HEDDLE_TRY(channel.ask("cmd=get_universe_size\n", "universe_size", answer));
   return read_number(answer, "size", -1, INT_MAX, job.universe_size);
+}
+
+// Heddle's mpiexec answers with a descriptor that every rank has, to the first program of a rank alone: the memory of one
+// program is not for the next.
+Status Pmi1::learn_segment(Channel& channel, Job& job, Limits& limits) {
+  Pmi1Line answer;
+  HEDDLE_TRY(channel.ask(get_line(job.name, kSegmentKey), "get_result", answer));
+  const std::string* value = refused(answer) ? nullptr : answer.find("value");
+  limits.own_launcher = value != nullptr;
+  int fd = -1;
+  if (value == nullptr || !parse_int(*value, 0, INT_MAX, fd)) return Status::ok();
+  if (fcntl(fd, F_GET_SEALS) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {  // only a memfd has seals
+    return error(
+        MPI_ERR_OTHER,
+        "mpiexec passed the node's shared memory as descriptor %d, but that is not open here: something between "
+        "mpiexec and this program closes descriptors; make it leave them open",
+        fd);
+  }
+  job.facts.segment_fd = fd;
+  return Status::ok();
 }
 
 Status Pmi1::learn_nodes(Channel& channel, Job& job, const Limits& limits) {
@@ -312,6 +333,11 @@ void Pmi1::abort(int code, std::string_view message) noexcept {
   std::snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", code);
   channel_->shout(line);
   _exit(visible_exit_code(code));
+}
+
+Status Pmi1::rejoin() {
+  Pmi1Line answer;
+  return channel_->ask(kInit, "response_to_init", answer);
 }
 
 Status Pmi1::finalize() {

@@ -33,14 +33,18 @@ class Pmi1 final : public Boot {
   Status fence(const Meanwhile& meanwhile) override;
   [[noreturn]] void abort(int code, std::string_view message) noexcept override;
   Status finalize() override;
+  bool can_rejoin() const noexcept override { return limits_.own_launcher; }
+  Status rejoin() override;
 
  private:
   class Channel;
   struct Limits {
     std::size_t key = 64, value = 256;
+    bool own_launcher = false;  // Heddle's: a rank may come back, and inherits a segment
   };
   Pmi1(Job job, std::unique_ptr<Channel> channel, Limits limits);
   static Status greet(Channel& channel, Job& job, Limits& limits);
+  static Status learn_segment(Channel& channel, Job& job, Limits& limits);
   static Status learn_nodes(Channel& channel, Job& job, const Limits& limits);
   static Status compare_hosts(Channel& channel, Job& job, const Limits& limits);
 

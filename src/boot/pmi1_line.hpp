@@ -15,6 +15,10 @@
 
 namespace heddle::boot {
 
+// What Heddle's mpiexec knows under this key is the number of a descriptor that all ranks of a node have inherited, for the
+// memory that they share; `used` for any program of a rank but its first.
+inline constexpr std::string_view kSegmentKey = "heddle-segment";
+
 // One line taken apart.
 class Pmi1Line {
  public:

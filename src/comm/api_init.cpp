@@ -14,9 +14,7 @@
 namespace heddle::api {
 namespace {
 
-// Of the world model.
 std::thread::id main_thread;
-int main_level = MPI_THREAD_SINGLE;
 
 // For what belongs to the world model while sessions are open.
 Status check_world(const char* procedure) {
@@ -43,14 +41,14 @@ Status init_thread(int*, char***, int required, int* provided) {
   }
   HEDDLE_TRY(comm::join(required));
   mpi::Process& process = *mpi::process();
-  Status status = process.open_world();
+  Status status = process.open_world(required);
   if (status) status = comm::meet();
   if (!status) {
-    [[maybe_unused]] const Status left = comm::leave();
+    comm::leave().ignore();
     return status;
   }
   main_thread = std::this_thread::get_id();
-  *provided = main_level = required;
+  *provided = required;
   mpi::publish_world(&process);
   mpi::world_state.store(mpi::World::kOpen, std::memory_order_release);
   return Status::ok();
@@ -76,7 +74,7 @@ Status finalized(int* flag) {
 
 Status query_thread(int* provided) {
   HEDDLE_TRY(check_world("MPI_Query_thread"));
-  *provided = main_level;
+  *provided = mpi::process()->world_threads();
   return Status::ok();
 }
 

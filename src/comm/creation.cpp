@@ -132,7 +132,7 @@ void set_info(Comm& made, mpi::Info* info) {
 
 Status ranks_in(Comm& comm, const mpi::Group& group, std::vector<int>* ranks) {
   mpi::RankIndex index(*comm.group);
-  if (index.has_repeats()) {
+  if (index.has_repeats() || mpi::RankIndex(group).has_repeats()) {
     return error(MPI_ERR_GROUP, "a group does not tell the endpoints of one process apart; use MPI_Comm_split");
   }
   for (mpi::ProcessId id : group.members) {

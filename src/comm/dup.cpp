@@ -25,6 +25,10 @@ using mpi::Attributes;
 // has of the local group is exchanged within that, the addresses of the other with the remote group.
 class Copy {
  public:
+  // Lets go what was made, unless somebody took it.
+  ~Copy() {
+    if (made_ != nullptr) mpi::release(*made_);
+  }
   explicit Copy(Comm& comm) : comm_(comm), creation_(comm.is_inter() ? *comm.local : comm), inter_(comm) {}
 
   // Makes the communicator, which knows nobody's address yet, and says what the others have to know. `refusal`: why this
@@ -35,6 +39,7 @@ class Copy {
     if (comm_.is_inter()) {
       inter_.join();
       creation_.refuse(inter_.refusal());
+      theirs_.resize(static_cast<std::size_t>(comm_.peer_count));
     }
     if (creation_.refusal()) creation_.refuse(make(info));
   }
@@ -44,22 +49,22 @@ class Copy {
     s.stay_local(false);
     if (!comm_.is_inter()) return;
     inter_.refuse(creation_.refusal());
-    theirs_.resize(static_cast<std::size_t>(comm_.peer_count));
     coll::build_inter_allgather(s, coll::Buffer(&inter_.mine(), sizeof(Proposal), mpi::byte_type()),
                                 coll::Blocks(coll::Buffer(theirs_.data(), sizeof(Proposal), mpi::byte_type())));
     s.join();
   }
-  // After the exchange: tells the communicator the others' addresses, or lets it go.
-  Status settle(int transport_error) {
-    Status status = creation_.verdict(transport_error);
+  // After the exchange: tells the communicator the others' addresses, and gives it the attributes.
+  Status settle(int transport_error, Attributes* attributes) {
+    HEDDLE_TRY(creation_.verdict(transport_error));
     for (const Proposal& p : theirs_) {
-      if (status && p.error != MPI_SUCCESS) {
-        status = error(p.error, "no communicator was made: a rank of the other group could not take part");
+      if (p.error != MPI_SUCCESS) {
+        return error(p.error, "no communicator was made: a rank of the other group could not take part");
       }
     }
-    if (status) status = connect();
-    if (!status && made_ != nullptr) mpi::release(*std::exchange(made_, nullptr));
-    return status;
+    HEDDLE_TRY(connect());
+    made_->attributes = attributes;
+    made_ = nullptr;
+    return Status::ok();
   }
   Comm* made() const noexcept { return made_; }
 
@@ -93,24 +98,29 @@ class Copy {
   Comm* made_ = nullptr;
 };
 
+Status run(Comm& comm, Copy& copy, Attributes* attributes) {
+  coll::Schedule schedule(comm.rank, comm.size, comm.is_inter() ? comm.peer_count : 0);
+  copy.build(schedule);
+  if (schedule.out_of_memory()) return coll::out_of_memory(comm);
+  comm::Messages messages(comm, /*blocking=*/true);
+  coll::Progress at;
+  coll::run(schedule, at, messages);
+  return copy.settle(messages.error(), attributes);
+}
+
 Status duplicate(Comm& comm, Info* info, MPI_Comm* newcomm) {
   *newcomm = MPI_COMM_NULL;
   Attributes* attributes = nullptr;
   Copy copy(comm);
   copy.propose(mpi::copy_attributes(comm, &attributes), info);
-  coll::Schedule schedule(comm.rank, comm.size, comm.is_inter() ? comm.peer_count : 0);
-  copy.build(schedule);
-  comm::Messages messages(comm, /*blocking=*/true);
-  coll::Progress at;
-  coll::run(schedule, at, messages);
-  const Status status = copy.settle(messages.error());
-  if (!status) {
+  Comm* made = copy.made();
+  const Status status = run(comm, copy, attributes);
+  if (status) {
+    *newcomm = mpi::to_handle(made);
+  } else {
     mpi::undo_copies(comm, attributes);
-    return status;
   }
-  copy.made()->attributes = attributes;
-  *newcomm = mpi::to_handle(copy.made());
-  return Status::ok();
+  return status;
 }
 
 // A nonblocking duplication under way.
@@ -140,12 +150,9 @@ void destroy(mpi::Request& request) {
 const mpi::RequestType kDuplicationType{nullptr, nullptr, destroy};
 
 void settle(Duplication& d) {
-  const Status status = d.copy.settle(d.messages.error());
+  const Status status = d.copy.settle(d.messages.error(), d.attributes);
   d.error = status.error_class();
-  if (status) {
-    d.copy.made()->attributes = d.attributes;
-    return;
-  }
+  if (status) return;
   *d.newcomm = MPI_COMM_NULL;
   mpi::undo_copies(*d.comm, d.attributes);
 }
@@ -183,7 +190,6 @@ Status start_duplicate(Comm& comm, Info* info, MPI_Comm* newcomm, MPI_Request* r
   d->copy.build(d->schedule);
   if (d->schedule.out_of_memory()) {
     mpi::undo_copies(comm, attributes);
-    if (d->copy.made() != nullptr) mpi::release(*d->copy.made());
     destroy(*d);
     return coll::out_of_memory(comm);
   }

@@ -3,8 +3,8 @@
 // Problem: each member of a new communicator has to know where every other one listens for it, and if one of them
 //          cannot go on, all must fail alike instead of waiting for each other.
 // Method:  one allgather of a small record over the parent communicator: where I will listen, whether I can go on, and
-//          what MPI_Comm_split needs. It runs the collectives' own schedule; for MPI_Comm_create_group it runs among
-//          the members of the group only, with tags apart from those of collectives.
+//          what MPI_Comm_split needs. It runs the collectives' own schedule; for MPI_Comm_create_group and
+//          MPI_Comm_create_from_group it runs among the members of the group only, with tags apart from those of collectives.
 //
 //     Proposal   0        4        8        12        16       20
 //                +--------+--------+--------+---------+--------+

@@ -9,7 +9,7 @@ namespace {
 
 Status check_freeable(const Comm& comm) {
   if (!comm.is_predefined()) return Status::ok();
-  return error(MPI_ERR_COMM, "%s cannot be freed; it goes in MPI_Finalize", comm.name.c_str());
+  return error(MPI_ERR_COMM, "%s cannot be freed; it stays until MPI_Finalize", comm.name.c_str());
 }
 
 }  // namespace

@@ -23,16 +23,29 @@ std::uint64_t digest(const char* text) {
   return hash;
 }
 
-Status check(const Group& group, const char* stringtag, const Errhandler& errhandler) {
+// Where this is an error, the others are not told: the process has no part in the call.
+Status check_member(const Group& group) {
+  if (group.rank >= 0) return Status::ok();
+  return error(MPI_ERR_GROUP, "this process is not in the group that a communicator is to be made of");
+}
+
+Status check(const char* stringtag, const Errhandler& errhandler) {
   if (std::strlen(stringtag) > MPI_MAX_STRINGTAG_LEN) {
     return error(MPI_ERR_ARG, "stringtag has %zu bytes; at most %d (MPI_MAX_STRINGTAG_LEN) are allowed",
                  std::strlen(stringtag), MPI_MAX_STRINGTAG_LEN);
   }
-  if (!errhandler.is_predefined() && errhandler.target != mpi::Kind::kComm) {
-    return error(MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_Comm_create_errhandler");
+  return mpi::check_target(errhandler, mpi::Kind::kComm);
+}
+
+// Of what only the leader knows.
+Status check_remote(const Group& local, const Group* remote, int leader) {
+  if (remote == nullptr) return error(MPI_ERR_GROUP, "remote_group is no group at the local leader");
+  if (leader < 0 || leader >= remote->size()) {
+    return error(MPI_ERR_RANK, "remote_leader is %d; the remote group has %d members", leader, remote->size());
   }
-  if (group.rank < 0 && group.size() > 0) {
-    return error(MPI_ERR_GROUP, "this process is not in the group that a communicator is to be made of");
+  const mpi::RankIndex own(local);
+  for (mpi::ProcessId id : remote->members) {
+    if (own.contains(id)) return error(MPI_ERR_GROUP, "process %u is in both groups; they must be disjoint", id);
   }
   return Status::ok();
 }
@@ -68,10 +81,10 @@ Status make(Group& group, const char* stringtag, Info* info, Status refusal, Com
 Status comm_create_from_group(Group& group, const char* stringtag, Info* info, Errhandler& errhandler,
                               MPI_Comm* newcomm) {
   *newcomm = MPI_COMM_NULL;
-  HEDDLE_TRY(check(group, stringtag, errhandler));
   if (group.size() == 0) return Status::ok();
+  HEDDLE_TRY(check_member(group));
   Comm* made = nullptr;
-  HEDDLE_TRY(make(group, stringtag, info, Status::ok(), &made));
+  HEDDLE_TRY(make(group, stringtag, info, check(stringtag, errhandler), &made));
   mpi::set_errhandler(*made, errhandler);
   comm::set_info(*made, info);
   *newcomm = mpi::to_handle(made);
@@ -81,23 +94,24 @@ Status comm_create_from_group(Group& group, const char* stringtag, Info* info, E
 Status intercomm_create_from_groups(Group& local_group, int local_leader, Group* remote_group, int remote_leader,
                                     const char* stringtag, Info* info, Errhandler& errhandler, MPI_Comm* newintercomm) {
   *newintercomm = MPI_COMM_NULL;
-  HEDDLE_TRY(check(local_group, stringtag, errhandler));
-  if (local_leader < 0 || local_leader >= local_group.size()) {
-    return error(MPI_ERR_RANK, "local_leader is %d; the local group has %d members", local_leader, local_group.size());
-  }
-  Status reachable;
+  if (local_group.size() == 0 || (remote_group != nullptr && remote_group->size() == 0)) return Status::ok();
+  HEDDLE_TRY(check_member(local_group));
+  Status refusal = check(stringtag, errhandler);
   comm::Bridge bridge{nullptr, local_leader, -1, comm::group_tag(static_cast<int>(digest(stringtag) & 0x7FFFFFFF))};
-  if (local_group.rank == local_leader) {
-    if (remote_group == nullptr || remote_leader < 0 || remote_leader >= remote_group->size()) {
-      reachable = error(MPI_ERR_RANK, "remote_leader is %d; the remote group has %d members", remote_leader,
-                        remote_group == nullptr ? 0 : remote_group->size());
-    } else {
+  if (local_leader < 0 || local_leader >= local_group.size()) {
+    refusal =
+        error(MPI_ERR_RANK, "local_leader is %d; the local group has %d members", local_leader, local_group.size());
+  } else if (local_group.rank == local_leader) {
+    const Status reachable = check_remote(local_group, remote_group, remote_leader);
+    if (reachable) {
       bridge.comm = mpi::process()->everyone();
       bridge.remote = static_cast<int>(remote_group->members[static_cast<std::size_t>(remote_leader)]);
+    } else if (refusal) {
+      refusal = reachable;
     }
   }
   Comm* local = nullptr;
-  if (const Status here = make(local_group, stringtag, nullptr, reachable, &local); !here) {
+  if (const Status here = make(local_group, stringtag, nullptr, refusal, &local); !here) {
     if (bridge.comm != nullptr) comm::decline(bridge);
     return here;
   }

@@ -1,9 +1,9 @@
-// Intercommunicators: MPI_Intercomm_create, MPI_Intercomm_merge, and their duplicates.
+// Intercommunicators: MPI_Intercomm_create, MPI_Intercomm_merge, and their parts.
 //
 // Method:  each group agrees within itself, as for any communicator; then one member of each tells the other of all in its
 //          group over a communicator that both are in (the bridge), and passes on what it heard. Every record has its
-//          member's error, so both groups know alike whether it can be made. What bridges a merge or a duplicate is the
-//          intercommunicator itself.
+//          member's error, so both groups know alike whether it can be made. What bridges a merge or a split is the
+//          intercommunicator itself. Duplicates need no bridge (dup.cpp).
 #include <algorithm>
 #include <vector>
 

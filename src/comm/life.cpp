@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
-#include <utility>
 
 #include "boot/boot.hpp"
 #include "mpi/control.hpp"
@@ -19,11 +19,12 @@ namespace {
 
 using mpi::Process;
 
-// What is guarded by `mutex`.
+// Guarded by `mutex`, which is never held while anybody waits for another rank.
 std::mutex mutex;
 bool said_goodbye = false;
-bool program_ends = false;
 pid_t owner = 0;  // a forked child has no part in it
+
+std::atomic<bool> program_ends{false};
 
 Status start(Process& process, int threads) {
   Status status;
@@ -57,17 +58,39 @@ void drain(Process& process, bool alone) {
   });
 }
 
+// The last user has gone.
+Status say_goodbye(Process& process) {
+  mpi::library_users.store(0, std::memory_order_release);
+  mpi::close_counts();
+  process.set_away(true);
+  // A launcher from which there is no return hears of it when no session can come any more, or when MPI_Finalize has told
+  // it all that it waits for.
+  if (said_goodbye || !(process.boot().can_rejoin() || mpi::finalized() || program_ends)) return Status::ok();
+  said_goodbye = true;
+  return process.boot().finalize();
+}
+
+Status come_back(Process& process) {
+  process.set_away(false);
+  if (!said_goodbye || !process.boot().can_rejoin()) return Status::ok();
+  said_goodbye = false;
+  return process.boot().rejoin();
+}
+
 void take_down() {
   Process* process = mpi::process();
   mpi::set_process(nullptr);
+  if (!said_goodbye) process->boot().finalize().ignore();
   delete process;
 }
 
+// Whoever ends the program while a user comes or goes ends it as it stands.
 struct AtProgramEnd {
   ~AtProgramEnd() {
-    std::lock_guard lock(mutex);
     program_ends = true;
-    if (owner == getpid() && mpi::process() != nullptr && !mpi::running()) take_down();
+    if (owner != getpid() || !mutex.try_lock()) return;
+    if (mpi::process() != nullptr && !mpi::running()) take_down();
+    mutex.unlock();
   }
 } at_program_end;
 
@@ -75,42 +98,40 @@ struct AtProgramEnd {
 
 Status join(int threads) {
   std::lock_guard lock(mutex);
-  Process* process = mpi::process();
-  if (process == nullptr) {
-    HEDDLE_TRY(make_process(threads));
-    process = mpi::process();
-  } else if (!mpi::running()) {
-    process->set_away(false);
+  if (mpi::process() != nullptr && owner != getpid()) {
+    return error(MPI_ERR_OTHER, "this process was forked from one that uses MPI; only that one can go on with it");
   }
-  if (!mpi::running()) mpi::open_counts(process->domain(), process->contexts());
+  if (mpi::process() == nullptr) {
+    HEDDLE_TRY(make_process(threads));
+  } else if (!mpi::running()) {
+    HEDDLE_TRY(come_back(*mpi::process()));
+  }
+  Process& process = *mpi::process();
+  if (!mpi::running()) mpi::open_counts(process.domain(), process.contexts());
   mpi::library_users.fetch_add(1, std::memory_order_release);
   return Status::ok();
 }
 
 Status meet() {
-  std::lock_guard lock(mutex);
-  if (said_goodbye) return Status::ok();
   Process& process = *mpi::process();
-  if (mpi::library_users.load(std::memory_order_relaxed) == 1) return process.boot().fence();
   return process.boot().fence([&] { process.domain().progress_once(*process.own()->vci); });
 }
 
 Status leave() {
   Process& process = *mpi::process();
-  drain(process, false);
-  std::lock_guard lock(mutex);
-  if (mpi::library_users.load(std::memory_order_relaxed) > 1) {
-    mpi::library_users.fetch_sub(1, std::memory_order_release);
-    return Status::ok();
+  for (;;) {
+    const bool alone = mpi::library_users.load(std::memory_order_relaxed) == 1;
+    drain(process, alone);
+    std::lock_guard lock(mutex);
+    if (mpi::library_users.load(std::memory_order_relaxed) > 1) {
+      mpi::library_users.fetch_sub(1, std::memory_order_release);
+      return Status::ok();
+    }
+    if (!alone) continue;  // the others have left meanwhile
+    const Status status = say_goodbye(process);
+    if (program_ends) take_down();
+    return status;
   }
-  drain(process, true);
-  mpi::library_users.store(0, std::memory_order_release);
-  mpi::close_counts();
-  process.set_away(true);
-  Status status;
-  if (!std::exchange(said_goodbye, true)) status = process.boot().finalize();
-  if (program_ends) take_down();
-  return status;
 }
 
 }  // namespace heddle::comm

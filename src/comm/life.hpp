@@ -3,8 +3,9 @@
 // Problem: sessions may come before the world, beside it and after it, any number of times, but a launcher lets a process
 //          join its job once, and peers may have sent something to a process that is between two sessions.
 // Method:  users (the world and each session) are counted. The first makes the Process; when the last has gone, the
-//          process drains what it owes, says goodbye to the launcher and is *away* (mpi/process.hpp) with everything kept
-//          for the next one. It is taken down when the program ends.
+//          process drains what it owes and is *away* (mpi/process.hpp) with everything kept for the next one. It says
+//          goodbye to a launcher that lets it come back, so that the program's end is no failure; to any other when
+//          MPI_Finalize was the last. It is taken down when the program ends.
 // Threads: any; users come and go one at a time.
 #pragma once
 
@@ -14,8 +15,7 @@ namespace heddle::comm {
 
 // One more user. `threads`: MPI_THREAD_*, for the first one; the process keeps its level.
 Status join(int threads);
-// Waits until the others have joined the job, too, making progress if there are other users. By MPI_Init alone; once
-// the process has said goodbye nobody waits any more.
+// Waits until all ranks have come here, making progress for other users. By MPI_Init alone, after join().
 Status meet();
 // One user less; its communication is complete.
 Status leave();

@@ -53,9 +53,7 @@ Status session_init(Info* info, Errhandler& errhandler, MPI_Session* session) {
   *session = MPI_SESSION_NULL;
   int level = 0;
   HEDDLE_TRY(requested_level(info, &level));
-  if (!errhandler.is_predefined() && errhandler.target != mpi::Kind::kSession) {
-    return error(MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_Session_create_errhandler");
-  }
+  HEDDLE_TRY(mpi::check_target(errhandler, mpi::Kind::kSession));
   // Other sessions of the program, of which this one knows nothing, may want more threads than it does.
   HEDDLE_TRY(comm::join(MPI_THREAD_MULTIPLE));
   mpi::Session* made = mpi::take_session(std::min(level, mpi::process()->threads()), errhandler);
@@ -68,8 +66,9 @@ Status session_finalize(MPI_Session* session) {
   mpi::Session& ended = *mpi::from_handle(*session);
   *session = MPI_SESSION_NULL;
   ended.mark_dead();
+  const Status status = comm::leave();
   mpi::release(ended);
-  return comm::leave();
+  return status;
 }
 
 Status session_get_info(Session& session, MPI_Info* info_used) {

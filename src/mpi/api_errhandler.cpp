@@ -16,10 +16,8 @@ Status create(Kind target, Callback* function, MPI_Errhandler* errhandler) {
 }
 
 template <class Target>
-Status set(Target& target, Kind kind, Errhandler& errhandler, const char* maker) {
-  if (!errhandler.is_predefined() && errhandler.target != kind) {
-    return error(MPI_ERR_ERRHANDLER, "the error handler was not made by %s", maker);
-  }
+Status set(Target& target, Kind kind, Errhandler& errhandler) {
+  HEDDLE_TRY(mpi::check_target(errhandler, kind));
   mpi::set_errhandler(target, errhandler);
   return Status::ok();
 }
@@ -29,9 +27,7 @@ Status set(Target& target, Kind kind, Errhandler& errhandler, const char* maker)
 Status comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler) {
   return create(Kind::kComm, function, errhandler);
 }
-Status comm_set_errhandler(Comm& comm, Errhandler& errhandler) {
-  return set(comm, Kind::kComm, errhandler, "MPI_Comm_create_errhandler");
-}
+Status comm_set_errhandler(Comm& comm, Errhandler& errhandler) { return set(comm, Kind::kComm, errhandler); }
 Status comm_get_errhandler(Comm& comm, MPI_Errhandler* errhandler) {
   *errhandler = mpi::to_handle(mpi::get_errhandler(comm));
   return Status::ok();
@@ -45,7 +41,7 @@ Status session_create_errhandler(MPI_Session_errhandler_function* function, MPI_
   return create(Kind::kSession, function, errhandler);
 }
 Status session_set_errhandler(Session& session, Errhandler& errhandler) {
-  return set(session, Kind::kSession, errhandler, "MPI_Session_create_errhandler");
+  return set(session, Kind::kSession, errhandler);
 }
 Status session_get_errhandler(Session& session, MPI_Errhandler* errhandler) {
   *errhandler = mpi::to_handle(mpi::get_errhandler(session));

@@ -1,7 +1,7 @@
 // What this program has counted, for MPI_T, which may be asked at any time.
 //
-// Method:  MPI_Init names the domain whose VCIs count, MPI_Finalize takes their last counts before they go. In between a
-//          reader keeps MPI_Finalize waiting for the moment of its reading.
+// Method:  the first user of the library (comm/life.hpp) names the domain whose VCIs count, the last one takes their last
+//          counts. In between a reader keeps the last one waiting for the moment of its reading.
 // Threads: any; a lock, and within it the locks of the VCIs, one at a time.
 #pragma once
 

@@ -13,6 +13,7 @@
 #include "mpi/error_text.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/session.hpp"
+#include "mpi/state.hpp"
 
 namespace heddle::mpi {
 namespace {
@@ -60,7 +61,7 @@ std::string describe(Status status, const char* procedure) {
   std::string line = "heddle: ";
   Process* owner = process();
   const std::string program = program_invocation_short_name + (" (pid " + std::to_string(getpid())) + ")";
-  if (owner == nullptr) {
+  if (owner == nullptr || !running()) {  // it is nobody's affair but this process's
     boot::write_message(line + program + ": " + describe(status, procedure));
     _exit(boot::visible_exit_code(status.error_class()));
   }
@@ -94,6 +95,15 @@ int act(const Errhandler& handler, const std::string& whose, Status status, cons
   return code;
 }
 
+template <class Callback, class Target>
+int raise(Target& target, const std::string& whose, Status status, const char* procedure) {
+  Errhandler* handler = get_errhandler(target);
+  const int code =
+      act(*handler, whose, status, procedure, [&](int* c) { call<Callback>(*handler, to_handle(&target), c); });
+  release(*handler);
+  return code;
+}
+
 // The reference that is kept as an object's handler, by its mutex.
 void replace(std::mutex& mutex, Errhandler*& place, Errhandler& errhandler) noexcept {
   errhandler.retain();
@@ -115,6 +125,12 @@ Errhandler* predefined_errhandler(std::uintptr_t value) noexcept {
 
 Errhandler* take_errhandler(Kind target, Errhandler::Function function) noexcept {
   return errhandlers().take(Action::kCall, target, function, "a function of the program");
+}
+
+Status check_target(const Errhandler& errhandler, Kind kind) {
+  if (errhandler.is_predefined() || errhandler.target == kind) return Status::ok();
+  return error(MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_%s_create_errhandler",
+               kind == Kind::kComm ? "Comm" : "Session");
 }
 
 void release(Errhandler& errhandler) noexcept {
@@ -148,22 +164,12 @@ void flush_output() noexcept {
 
 int raise(Comm* comm, Status status, const char* procedure) noexcept {
   if (comm == nullptr || (process() != nullptr && comm == process()->own())) comm = from_handle(MPI_COMM_SELF);
-  if (comm == nullptr) {
-    return act(predefined().fatal, "", status, procedure, [](int*) {});
-  }
-  Errhandler* handler = get_errhandler(*comm);
-  const int code = act(*handler, comm_name(*comm), status, procedure,
-                       [&](int* c) { call<MPI_Comm_errhandler_function>(*handler, to_handle(comm), c); });
-  release(*handler);
-  return code;
+  if (comm == nullptr) return act(predefined().fatal, "", status, procedure, [](int*) {});
+  return raise<MPI_Comm_errhandler_function>(*comm, comm_name(*comm), status, procedure);
 }
 
 int raise(Session& session, Status status, const char* procedure) noexcept {
-  Errhandler* handler = get_errhandler(session);
-  const int code = act(*handler, "a session", status, procedure,
-                       [&](int* c) { call<MPI_Session_errhandler_function>(*handler, to_handle(&session), c); });
-  release(*handler);
-  return code;
+  return raise<MPI_Session_errhandler_function>(session, "a session", status, procedure);
 }
 
 int raise(Errhandler& handler, Status status, const char* procedure) noexcept {

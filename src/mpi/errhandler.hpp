@@ -39,6 +39,9 @@ Errhandler* take_errhandler(Kind target, Errhandler::Function function) noexcept
 // Lets a reference go; the last one destroys the handler. The predefined ones stay.
 void release(Errhandler& errhandler) noexcept;
 
+// Whether it is for this kind of object.
+Status check_target(const Errhandler& errhandler, Kind kind);
+
 // The handler of an object, with a reference for the caller; never null.
 Errhandler* get_errhandler(Comm& comm) noexcept;
 Errhandler* get_errhandler(Session& session) noexcept;

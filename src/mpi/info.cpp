@@ -108,7 +108,7 @@ std::vector<Info::Pair> environment_pairs(int argc, char* const argv[]) {
     const std::string size = std::to_string(p->boot().size());
     add("maxprocs", size);
     add("soft", size);
-    add("thread_level", thread_level_name(p->threads()));
+    if (p->world() != nullptr) add("thread_level", thread_level_name(p->world_threads()));
   }
   utsname machine{};
   if (uname(&machine) == 0) {

@@ -137,7 +137,8 @@ Comm* Process::everyone() {
   return everyone_;
 }
 
-Status Process::open_world() {
+Status Process::open_world(int threads) {
+  world_threads_ = threads;
   if (self_ != nullptr) return Status::ok();
   const auto self = domain_->self();
   world_ = comm_of_all(ContextTable::kWorld);

@@ -39,7 +39,9 @@ class Process {
   Status start_on(std::unique_ptr<vci::Domain> domain);
   void set_boot(std::unique_ptr<boot::Boot> boot) noexcept;
   // Makes the predefined communicators, which stay from then on. Local.
-  Status open_world();
+  // `threads`: MPI_THREAD_*, what was asked for.
+  Status open_world(int threads);
+  int world_threads() const noexcept { return world_threads_; }
   // Nobody here communicates for a while, or somebody does again. The peers may be at work all the time; what they send
   // meanwhile must not keep them waiting (wire/segment.hpp, `departed`).
   void set_away(bool away) noexcept;
@@ -84,6 +86,7 @@ class Process {
   std::mutex mutex_;  // guards:
   Comm* everyone_ = nullptr;
   int threads_ = MPI_THREAD_SINGLE;
+  int world_threads_ = MPI_THREAD_SINGLE;
 };
 
 // The process behind the C bindings; null before the first init, and from there on there to the end of the program.

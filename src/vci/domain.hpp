@@ -87,7 +87,8 @@ class Domain {
     if (options_.threaded) bell().ring();
   }
 
-  // Requests that their owner let go before they were complete: how many there are. MPI_Finalize waits for them.
+  // Requests that their owner let go before they were complete: how many there are. The last user of the library
+  // waits for them.
   void count_abandoned(int change) noexcept { abandoned_.fetch_add(change, std::memory_order_relaxed); }
   bool has_abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed) != 0; }
 

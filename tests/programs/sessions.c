@@ -2,7 +2,17 @@
 // error handlers, what belongs to the world alone.
 //   sessions           all of it, on every rank
 //   sessions alone     rank 0 opens a session, makes its own communicator and ends; no other rank calls MPI
-//   sessions some      the same for the first half of the ranks together
+//   sessions some      the same for the first two ranks together
+//   sessions probe     the odd ranks open and close a session before MPI_Init
+//   sessions threads   sessions of several threads at once, beside MPI_Init
+//   sessions flood     more messages than fit, to be the first or the second program of a rank
+//   sessions fail      rank 0 ends in its second session
+//   sessions child     a forked child has no part in it
+//   sessions atexit    MPI_Finalize is called when the program ends
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "check.h"
 
 static int handler_calls;
@@ -342,8 +352,111 @@ static int some(int ranks) {
   return 0;
 }
 
+static int job_rank(void) { return atoi(getenv("PMI_RANK")); }
+
+static int probe(void) {
+  if (job_rank() % 2 == 1) {
+    MPI_Session session = open_session(NULL);
+    close_session(&session);
+  }
+  MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  check_comm(MPI_COMM_WORLD, world_size);
+  MPI_Finalize();
+  return 0;
+}
+
+static void* user(void* number) {
+  char tag[32];
+  snprintf(tag, sizeof tag, "thread %d", *(int*)number);
+  for (int i = 0; i < 20; i++) whole_session(tag);
+  return NULL;
+}
+
+static int threads(void) {
+  enum { kThreads = 3 };
+  pthread_t thread[kThreads];
+  int number[kThreads], provided;
+  for (int i = 0; i < kThreads; i++) {
+    number[i] = i;
+    pthread_create(&thread[i], NULL, user, &number[i]);
+  }
+  MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  check_comm(MPI_COMM_WORLD, world_size);
+  MPI_Finalize();
+  for (int i = 0; i < kThreads; i++) pthread_join(thread[i], NULL);
+  return 0;
+}
+
+static int flood(void) {
+  enum { kMessages = 20000 };
+  MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  int data[100] = {0};
+  if (world_rank == 0) {
+    for (int i = 0; i < kMessages; i++) {
+      data[99] = i;
+      MPI_Send(data, i % 2 == 0 ? 1 : 100, MPI_INT, world_size - 1, i % 2, MPI_COMM_WORLD);
+    }
+  }
+  if (world_rank == world_size - 1) {
+    for (int i = 0; i < kMessages; i++) {
+      MPI_Recv(data, 100, MPI_INT, 0, i % 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (i % 2 == 1) CHECK_EQ(data[99], i);
+    }
+  }
+  // Left for nobody: the next program of this rank must not find it.
+  if (world_rank == 0) MPI_Send(data, 1, MPI_INT, world_size - 1, 77, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
+
+static int fail_later(void) {
+  whole_session("first");
+  MPI_Session session = open_session(NULL);
+  MPI_Comm comm = world_of(session, "second");
+  if (job_rank() == 0) exit(0);
+  MPI_Barrier(comm);
+  return 0;
+}
+
+static int child(void) {
+  whole_session("before");
+  pid_t pid = fork();
+  int status;
+  if (pid == 0) {
+    MPI_Session session;
+    if (MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS) _exit(1);
+    exit(3);  // whatever the library does at the end of a program
+  }
+  waitpid(pid, &status, 0);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3, "%d", status);
+  whole_session("after");
+  return 0;
+}
+
+static void finalize(void) { MPI_Finalize(); }
+
+static int at_exit(void) {
+  atexit(finalize);
+  MPI_Init(NULL, NULL);
+  MPI_Barrier(MPI_COMM_WORLD);
+  return 0;
+}
+
 int main(int argc, char** argv) {
-  if (argc > 1 && strcmp(argv[1], "alone") == 0) return some(1);
-  if (argc > 1 && strcmp(argv[1], "some") == 0) return some(2);
+  const char* what = argc > 1 ? argv[1] : "";
+  if (strcmp(what, "alone") == 0) return some(1);
+  if (strcmp(what, "some") == 0) return some(2);
+  if (strcmp(what, "probe") == 0) return probe();
+  if (strcmp(what, "threads") == 0) return threads();
+  if (strcmp(what, "flood") == 0) return flood();
+  if (strcmp(what, "fail") == 0) return fail_later();
+  if (strcmp(what, "child") == 0) return child();
+  if (strcmp(what, "atexit") == 0) return at_exit();
   return everything();
 }

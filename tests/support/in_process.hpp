@@ -24,7 +24,7 @@ void run_processes(int size, Body body, int threads = MPI_THREAD_MULTIPLE) {
     ranks.emplace_back([&body, threads, mine = std::move(boot)]() mutable {
       mpi::Process process;
       Status status = process.start(std::move(mine), threads);
-      if (status) status = process.open_world();
+      if (status) status = process.open_world(threads);
       ASSERT_TRUE(status) << last_error_detail();
       p2p::install(process.domain());
       body(process);
@@ -53,7 +53,7 @@ void run_processes_in(Weather weather, int size, Body body) {
       mpi::Process process;
       process.set_boot(std::move(mine));
       ASSERT_TRUE(process.start_on(std::make_unique<vci::Domain>(options, std::move(wires)))) << last_error_detail();
-      ASSERT_TRUE(process.open_world()) << last_error_detail();
+      ASSERT_TRUE(process.open_world(MPI_THREAD_MULTIPLE)) << last_error_detail();
       p2p::install(process.domain());
       body(process);
       ASSERT_TRUE(process.boot().fence());
