@@ -1,0 +1,390 @@
+"""tests/bindings/generated: the tables of the sweep of bad input (tests/bindings/sweep/sweep.h).
+
+For each implemented procedure: how it is called with an array of words, and of which Kind each argument is. The kinds, with
+their good and wrong values, are written by hand in tests/bindings/sweep/kinds_*.c; this file decides which argument is of
+which kind, from what the table of the standard says about it, and lists the exceptions.
+"""
+
+import re
+
+from generate_tables import IN_PLACE, NEIGHBORHOOD, REDUCTIONS, TITLES, chapter, kind_of_collective
+
+# Left out, and why.
+EXCLUDED = {
+    "MPI_Init": "once in a program: tests/programs/init_states.c, misuse.c",
+    "MPI_Init_thread": "once in a program: tests/programs/init_states.c, misuse.c",
+    "MPI_Finalize": "ends MPI: tests/programs/misuse.c",
+    "MPI_Abort": "ends the job, whatever its arguments: tests/programs/misuse.c",
+    "MPI_T_finalize": "takes no argument, and would end the interface under the other calls",
+    "MPI_Pcontrol": "does nothing with its arguments",
+    "MPI_Wtime": "takes no argument and has no error",
+    "MPI_Wtick": "takes no argument and has no error",
+    "MPI_Aint_add": "adds any two integers and has no error",
+    "MPI_Aint_diff": "subtracts any two integers and has no error",
+}
+
+# Integers and handles that are returned instead of a code: no value is an error, none may crash.
+RETURNS_NO_CODE = re.compile(r"_(to|from)int$")
+
+# The class of a call whose arguments are all right, where it is not MPI_SUCCESS.
+EXPECTED = {
+    "MPI_T_cvar_write": "MPI_T_ERR_CVAR_SET_NEVER",  # MPI is initialised
+    # There are no sources and no events: every index and every handle is a wrong one.
+    **{f"MPI_T_{n}": "MPI_T_ERR_INVALID_INDEX" for n in (
+        "source_get_info", "source_get_timestamp", "event_get_info", "event_handle_alloc")},
+    "MPI_T_event_get_index": "MPI_T_ERR_INVALID_NAME",
+    **{f"MPI_T_event_{n}": "MPI_T_ERR_INVALID_HANDLE" for n in (
+        "handle_set_info", "handle_get_info", "handle_free", "register_callback", "callback_set_info",
+        "callback_get_info", "set_dropped_handler", "read", "copy", "get_timestamp", "get_source")},
+}
+
+# What has to be done before and after each call.
+AROUND = {
+    "MPI_Buffer_attach": (None, "detach_from_process"),
+    "MPI_Buffer_detach": ("attach_to_process", "detach_from_process"),
+    "MPI_Comm_attach_buffer": (None, "detach_from_comm"),
+    "MPI_Comm_detach_buffer": ("attach_to_comm", "detach_from_comm"),
+    "MPI_Comm_delete_attr": ("set_comm_attribute", None),
+    "MPI_Attr_delete": ("set_comm_attribute", None),
+    "MPI_Type_delete_attr": ("set_type_attribute", None),
+    "MPI_Info_delete": (None, "set_info_key"),
+}
+
+# On an intercommunicator: the chapters that are swept, the procedures that refuse one, and those that need one.
+INTER_CHAPTERS = {"collective", "collective_nonblocking", "collective_persistent", "message"}
+INTER_TOO = {"MPI_Comm_remote_size", "MPI_Comm_remote_group", "MPI_Intercomm_create", "MPI_Intercomm_merge",
+             "MPI_Comm_create", "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_split", "MPI_Comm_split_type", "MPI_Comm_test_inter"}
+INTER_ONLY = {"MPI_Comm_remote_size", "MPI_Comm_remote_group", "MPI_Intercomm_create", "MPI_Intercomm_merge"}
+INTER_REFUSED = {f"MPI_{n}{i}" for n in ("Scan", "Exscan", "Iscan", "Iexscan") for i in ("", "_init")} | {
+    "MPI_Comm_idup", "MPI_Comm_idup_with_info", "MPI_Comm_create_group", "MPI_Cart_create", "MPI_Graph_create", "MPI_Dist_graph_create",
+    "MPI_Dist_graph_create_adjacent"}
+
+COMMS = {"MPI_Cart": "cart", "MPI_Graph": "graph", "MPI_Dist_graph_neighbors": "dist"}
+NEEDS_NO_TOPOLOGY = {"MPI_Cart_create", "MPI_Cart_map", "MPI_Graph_create", "MPI_Graph_map"}
+
+# Kind of the model -> kind of the sweep, for arguments that are read.
+IN = {
+    "ERRHANDLER": "errhandler", "STATUS": "status", "COLOR": "color", "KEY": "any", "LOGICAL": "any",
+    "SPLIT_TYPE": "split_type", "ORDER": "order", "TYPECLASS": "type_class", "TYPECLASS_SIZE": "class_size",
+    "EXTRA_STATE": "any", "EXTRA_STATE2": "any", "ATTRIBUTE_VAL": "any", "ATTRIBUTE_VAL_10": "any",
+    "FUNCTION": "function", "POLYFUNCTION": "function", "INFO_VALUE_LENGTH": "value_length",
+    "ALLOC_MEM_NUM_BYTES": "memory_size", "POLYDTYPE_PACK_SIZE": "packed_size", "TAG": "send_tag", "ERROR_CODE": "error_code",
+    "ERROR_CLASS": "error_class", "COMM_SIZE_PI": "positive", "ARRAY_LENGTH_PI": "positive", "NUM_DIMS": "ndims",
+    "DIMENSION": "any", "INDEX": "direction", "DEGREE": "length", "RANK_NNI": "darray_rank",
+    "CVAR_INDEX_SPECIAL": "tool_index", "CAT_INDEX": "tool_index", "CVAR_INDEX": "tool_index", "PVAR_INDEX": "tool_index",
+    "EVENT_INDEX": "tool_index", "SOURCE_INDEX": "tool_index", "TOOLENUM_INDEX": "tool_index", "TOOLS_ENUM": "tool_enum",
+    "THREAD_LEVEL": "tool_level", "PVAR_SESSION": "tool_session", "PVAR": "tool_pvar", "CVAR": "tool_cvar",
+    "PVAR_CLASS": "tool_pvar_class", "TOOL_MPI_OBJ": "any", "CALLBACK_SAFETY": "any", "EVENT_REGISTRATION": "any",
+    "EVENT_INSTANCE": "any", "EVENT_CB_FUNCTION": "any", "EVENT_DROP_CB_FUNCTION": "any", "EVENT_FREE_CB_FUNCTION": "any",
+    "KEY_INDEX": "any", "SESSION": "any", "WINDOW": "any", "FILE": "any", "ARRAY_LENGTH": "length",
+}
+IN_ARRAYS = {
+    "RANK": "ranks", "RANK_NNI": "ranks", "INDEX": "node_ends", "DEGREE": "degrees", "DIMENSION": "dims", "WEIGHT": "weights",
+    "LOGICAL": "flags", "COORDINATE": "coords", "DISTRIB_ENUM": "distributions", "DTYPE_DISTRIBUTION": "dargs",
+    "PROCESS_GRID_SIZE": "grid", "REQUEST": "request_cell", "POLYDISPLACEMENT": "displs",
+    "POLYDISPLACEMENT_AINT_COUNT": "bounds_wide", "DISPLACEMENT": "byte_displs_wide",
+    "POLYDISPLACEMENT_COUNT": "item_bounds",
+}
+OUT = {
+    "COMMUNICATOR": "out_comm", "DATATYPE": "out_type", "GROUP": "out_group", "INFO": "out_info", "OPERATION": "out_op",
+    "ERRHANDLER": "out_errhandler", "REQUEST": "out_request", "MESSAGE": "out_message", "STATUS": "out_status",
+    "BUFFER": "buffer", "C_BUFFER": "out_memory", "PVAR_SESSION": "tool_session_out", "PVAR": "tool_pvar_out",
+    "CVAR": "tool_cvar_out",
+}
+INOUT = {
+    "COMMUNICATOR": "comm_end", "GROUP": "group_end", "INFO": "info_end", "OPERATION": "op_end", "DATATYPE": "type_end",
+    "ERRHANDLER": "errhandler_end", "REQUEST": "request_cell", "MESSAGE": "message", "STATUS": "status", "BUFFER": "buffer",
+    "DIMENSION": "open_dims", "PVAR_SESSION": "tool_session_end", "PVAR": "tool_pvar_end", "CVAR": "tool_cvar_end",
+    "POLYDISPLACEMENT_COUNT": "position", "POLYLOCATION": "position", "INFO_VALUE_LENGTH": "value_length_cell",
+}
+
+# Single arguments that are not what their kind in the model suggests: (procedure, parameter) -> kind of the sweep.
+SINGLE = {
+    ("MPI_Comm_free_keyval", "comm_keyval"): "comm_key_end", ("MPI_Keyval_free", "keyval"): "comm_key_end",
+    ("MPI_Type_free_keyval", "type_keyval"): "type_key_end",
+    ("MPI_Comm_create_keyval", "comm_keyval"): "out_comm_key", ("MPI_Keyval_create", "keyval"): "out_comm_key",
+    ("MPI_Type_create_keyval", "type_keyval"): "out_type_key",
+    ("MPI_Buffer_attach", "buffer"): "attached", ("MPI_Comm_attach_buffer", "buffer"): "attached",
+    ("MPI_Get_address", "location"): "location", ("MPI_Free_mem", "base"): "memory",
+    # The null handles have names.
+    ("MPI_Comm_get_name", "comm"): "named_comm", ("MPI_Type_get_name", "datatype"): "named_type",
+    ("MPI_Intercomm_create", "local_comm"): "intracomm", ("MPI_Intercomm_create", "peer_comm"): "world",
+    ("MPI_Intercomm_create", "local_leader"): "rank", ("MPI_Intercomm_create", "remote_leader"): "peer_rank",
+    ("MPI_Comm_remote_size", "comm"): "intercomm", ("MPI_Comm_remote_group", "comm"): "intercomm",
+    ("MPI_Intercomm_merge", "intercomm"): "intercomm",
+    ("MPI_Cart_coords", "rank"): "rank", ("MPI_Graph_neighbors", "rank"): "rank",
+    ("MPI_Graph_neighbors_count", "rank"): "rank",
+    ("MPI_Cart_coords", "maxdims"): "room", ("MPI_Cart_get", "maxdims"): "room",
+    ("MPI_Graph_get", "maxindex"): "room",
+    # The graph of the sweep has no edges, so that it needs no room for them.
+    ("MPI_Graph_get", "maxedges"): "length", ("MPI_Graph_neighbors", "maxneighbors"): "length",
+    ("MPI_Graph_create", "edges"): "edges", ("MPI_Graph_map", "edges"): "edges",
+    ("MPI_Graph_create", "nnodes"): "nodes", ("MPI_Graph_map", "nnodes"): "nodes",
+    ("MPI_Dims_create", "nnodes"): "positive",
+    ("MPI_Group_range_incl", "ranges"): "ranges", ("MPI_Group_range_excl", "ranges"): "ranges",
+    ("MPI_Type_commit", "datatype"): "type_commit",
+    ("MPI_Type_get_contents", "datatype"): "derived_type",
+    ("MPI_Type_get_contents", "max_integers"): "three", ("MPI_Type_get_contents", "max_datatypes"): "one",
+    # A vector's contents are integers alone.
+    ("MPI_Type_get_contents", "max_addresses"): "length", ("MPI_Type_get_contents", "max_large_counts"): "length",
+    ("MPI_Type_get_contents", "array_of_integers"): "out_three_ints",
+    ("MPI_Type_delete_attr", "datatype"): "owned_type", ("MPI_Type_set_attr", "datatype"): "owned_type",
+    ("MPI_Type_get_attr", "datatype"): "owned_type", ("MPI_Type_set_name", "datatype"): "owned_type",
+    ("MPI_Type_match_size", "datatype"): "out_named_type", ("MPI_Type_get_value_index", "pair_type"): "out_named_type",
+    ("MPI_Type_create_f90_complex", "newtype"): "out_named_type",
+    ("MPI_Type_create_f90_integer", "newtype"): "out_named_type",
+    ("MPI_Type_create_f90_real", "newtype"): "out_named_type",
+    ("MPI_Type_create_f90_complex", "p"): "digits", ("MPI_Type_create_f90_complex", "r"): "powers",
+    ("MPI_Type_create_f90_integer", "r"): "powers", ("MPI_Type_create_f90_real", "p"): "digits",
+    ("MPI_Type_create_f90_real", "r"): "powers",
+    ("MPI_Type_vector", "count"): "two", ("MPI_Type_create_hvector", "count"): "two",
+    ("MPI_Type_vector", "stride"): "stride", ("MPI_Type_create_hvector", "stride"): "byte_stride",
+    ("MPI_Type_create_subarray", "array_of_sizes"): "sizes", ("MPI_Type_create_subarray", "array_of_subsizes"): "subsizes",
+    ("MPI_Type_create_subarray", "array_of_starts"): "starts", ("MPI_Type_create_darray", "array_of_gsizes"): "sizes",
+    ("MPI_Pack", "outsize"): "packed_size", ("MPI_Unpack", "insize"): "packed_size",
+    ("MPI_Op_commutative", "op"): "op",
+    ("MPI_Request_free", "request"): "request_live", ("MPI_Cancel", "request"): "request_live",
+    ("MPI_Start", "request"): "request_start", ("MPI_Startall", "array_of_requests"): "request_start",
+    ("MPI_Grequest_complete", "request"): "grequest", ("MPI_Grequest_start", "request"): "out_grequest",
+    ("MPI_Request_get_status", "request"): "request",
+    ("MPI_Add_error_string", "errorcode"): "added_code", ("MPI_Remove_error_class", "errorclass"): "added_class",
+    ("MPI_Remove_error_code", "errorcode"): "added_code", ("MPI_Remove_error_string", "errorcode"): "added_text",
+    ("MPI_Abi_set_fortran_info", "info"): "info_read",
+    ("MPI_Abi_set_fortran_booleans", "logical_true"): "logical",
+    ("MPI_Abi_set_fortran_booleans", "logical_false"): "no_logical",
+    ("MPI_Info_set", "info"): "info_written", ("MPI_Info_delete", "info"): "info_written",
+    ("MPI_Info_delete", "key"): "known_info_key", ("MPI_Info_set", "value"): "info_value",
+    ("MPI_Info_get", "value"): "out_info_value", ("MPI_Info_get_string", "value"): "out_info_value",
+    ("MPI_Info_get_nthkey", "key"): "out_info_key", ("MPI_Info_get_nthkey", "n"): "key_number",
+    ("MPI_Info_create_env", "argc"): "argc", ("MPI_Info_create_env", "argv"): "argv",
+    # A status may be told anything.
+    ("MPI_Status_set_error", "err"): "any", ("MPI_Status_set_source", "source"): "any", ("MPI_Status_set_tag", "tag"): "any",
+    ("MPI_Status_set_elements", "count"): "elements", ("MPI_Status_set_elements_x", "count"): "elements",
+    # Functions that may be null: MPI_COMM_NULL_COPY_FN and the like are.
+    ("MPI_Comm_create_keyval", "comm_copy_attr_fn"): "optional_function",
+    ("MPI_Comm_create_keyval", "comm_delete_attr_fn"): "optional_function",
+    ("MPI_Keyval_create", "copy_fn"): "optional_function", ("MPI_Keyval_create", "delete_fn"): "optional_function",
+    ("MPI_Type_create_keyval", "type_copy_attr_fn"): "optional_function",
+    ("MPI_Type_create_keyval", "type_delete_attr_fn"): "optional_function",
+    ("MPI_T_cvar_write", "buf"): "tool_cvar_value",
+    ("MPI_T_cvar_get_index", "name"): "tool_cvar_name", ("MPI_T_pvar_get_index", "name"): "tool_pvar_name",
+    ("MPI_T_category_get_index", "name"): "tool_category_name", ("MPI_T_event_get_index", "name"): "tool_event_name",
+    ("MPI_T_event_read", "element_index"): "any",
+}
+WIDE_TWINS = {"count", "counts", "block_length", "block_lengths", "displs", "stride", "two", "sizes", "subsizes", "starts",
+              "position", "bytes", "item_bounds", "packed_size", "lb", "elements"}
+
+
+def is_wide(p):
+    return p.type.removeprefix("const ").strip("*[] ") != "int"
+
+
+def kind_in_tool(f, p):
+    if p.direction == "in":
+        if p.kind == "ARRAY_LENGTH":
+            return "tool_length"
+        if p.kind == "BUFFER":
+            return "tool_values"
+        if p.kind == "INFO":
+            return "any"
+        return IN[p.kind]
+    if p.kind == "BUFFER":
+        return "tool_values"
+    if p.is_array:
+        return "tool_indices" if p.name == "indices" else "optional"
+    if f.stem.endswith(("_get_info", "_get_item")) and p.kind not in ("PVAR", "CVAR"):
+        if f.stem in EXPECTED:  # there is nothing to describe
+            return "tool_out" if "_handle_" in f.stem or "_callback_" in f.stem else "optional"
+        return {"STRING": "tool_text", "STRING_LENGTH": "tool_text_length"}.get(
+            p.kind, "optional")
+    if p.kind in ("PVAR", "CVAR", "PVAR_SESSION"):
+        return (OUT if p.direction == "out" else INOUT)[p.kind]
+    return "tool_out"
+
+
+def kind_of_comm(f):
+    for start, kind in COMMS.items():
+        if f.stem.startswith(start) and f.stem not in NEEDS_NO_TOPOLOGY:
+            return kind
+    if kind_of_collective(f.stem) in NEIGHBORHOOD:
+        return "dist"
+    return "intracomm" if chapter(f) == "topology" and f.stem not in INTER_REFUSED else "comm"
+
+
+def kind_of_type(f, p):
+    moves = any(q.kind == "BUFFER" for q in f.params)
+    if p.is_array:
+        return "data_types" if moves else "types"
+    if any(q.kind == "OPERATION" for q in f.params):
+        return "reduced_type"
+    return "data_type" if moves else "type"
+
+
+def kind_of_buffer(f, p):
+    c = kind_of_collective(f.stem)
+    place = {"sendbuf": IN_PLACE["sendbuf"] | IN_PLACE["sendbuf at root"], "recvbuf": IN_PLACE["recvbuf at root"]}
+    return "buffer_or_in_place" if c in place.get(p.name, ()) else "buffer"
+
+
+def kind_of_count(f, p):
+    """Of elements of a datatype."""
+    if "blocklength" in p.name:
+        return "block_lengths" if p.is_array else "block_length"
+    return "counts" if p.is_array else "count"
+
+
+def kind_of_rank(f, p):
+    return {"dest": "dest", "source": "source", "root": "root"}.get(p.name)
+
+
+def kind_of_key(f, p):
+    own = "type_key" if f.stem.startswith("MPI_Type") else "comm_key"
+    return own + ("_read" if "get" in f.stem else "_written")
+
+
+def kind_of_text(f, p):
+    if p.direction == "in":
+        return {"key": "info_key", "datarep": "datarep"}.get(p.name, "name")
+    size = {"MPI_MAX_OBJECT_NAME": "out_object_name", "MPI_MAX_PROCESSOR_NAME": "out_processor_name",
+            "MPI_MAX_LIBRARY_VERSION_STRING": "out_library_version", "MPI_MAX_ERROR_STRING": "out_error_string"}
+    return size[p.length]
+
+
+def kind(f, p):
+    """The name of the Kind, without `kind_`."""
+    found = SINGLE.get((f.stem, p.name)) or general_kind(f, p)
+    return found + "_wide" if found in WIDE_TWINS and is_wide(p) else found
+
+
+def general_kind(f, p):
+    if chapter(f) == "tool":
+        return kind_in_tool(f, p)
+    if RETURNS_NO_CODE.search(f.stem):
+        return "any_handle" if f.stem.endswith("_toint") else "any_number"
+    if p.kind == "STRING":
+        return kind_of_text(f, p)
+    if p.kind == "BUFFER":
+        return kind_of_buffer(f, p)
+    if p.direction == "out":
+        if p.is_array:
+            return "out_status" if p.kind == "STATUS" else "out_word"
+        return OUT.get(p.kind) or ("out_word" if is_wide(p) else "out_int")
+    if p.direction == "inout":
+        return INOUT[p.kind]
+    if p.kind == "COMMUNICATOR":
+        return kind_of_comm(f)
+    if p.kind == "GROUP":
+        return "group"
+    if p.kind == "OPERATION":
+        return "reduction"
+    if p.kind == "INFO":
+        return "info_read" if f.stem.startswith("MPI_Info_") else "info"
+    if p.kind == "DATATYPE":
+        return kind_of_type(f, p)
+    if p.kind == "KEYVAL":
+        return kind_of_key(f, p)
+    if p.kind == "TAG":
+        receives = p.name == "recvtag" or (p.name == "tag" and any(q.name == "source" for q in f.params))
+        return "recv_tag" if receives else "send_tag"
+    if p.is_array:
+        return IN_ARRAYS.get(p.kind) or ("displs" if "DISPLACEMENT" in p.kind else kind_of_count(f, p))
+    if p.kind == "RANK":
+        return kind_of_rank(f, p)
+    if p.kind.startswith("POLYDISPLACEMENT"):
+        return "lb" if p.name == "lb" else "extent"
+    if "NUM_BYTES" in p.kind and p.kind != "ALLOC_MEM_NUM_BYTES":
+        return "bytes"
+    if p.kind.startswith("ARRAY_LENGTH") and any(q.kind == "REQUEST" for q in f.params):
+        return "requests_length"
+    if p.kind == "ARRAY_LENGTH_NNI":
+        return "length"
+    return IN.get(p.kind) or kind_of_count(f, p)
+
+
+def looks(f, p):
+    """Which ranks of an intercommunicator look at the argument."""
+    c = kind_of_collective(f.stem)
+    if c in ("Gather", "Gatherv", "Scatter", "Scatterv") and p.name not in ("root", "comm", "info", "request"):
+        of_root = "recv" if c.startswith("Gather") else "send"
+        return "kRootLooks" if p.name.startswith(of_root) or p.name == "displs" else "kOthersLook"
+    if c == "Reduce" and p.kind == "BUFFER":
+        return "kRootLooks" if p.name == "recvbuf" else "kOthersLook"
+    return "kAllLook"
+
+
+def argument(i, p):
+    type_ = p.type
+    if p.array == "[][3]":
+        type_ = "int(*)[3]"
+    elif p.array:
+        type_ += "*"
+    elif type_.endswith("_cb_function"):
+        type_ += "*"
+    return f"({type_})a[{i}]"
+
+
+def inter(f):
+    if f.stem in INTER_REFUSED:
+        return "kInterRefused"
+    if chapter(f) in INTER_CHAPTERS or f.stem in INTER_TOO:
+        return "kInter"
+    return "kNotInter"
+
+
+def procedure(f):
+    arguments = ", ".join(argument(i, p) for i, p in enumerate(f.params))
+    unused = "" if f.params else "  (void)a;\n"
+    call = f"{f.name}({arguments})"
+    if RETURNS_NO_CODE.search(f.stem):
+        body = f"  (void){call};\n  return MPI_SUCCESS;\n"
+    else:
+        body = f"  return {call};\n"
+    thunk = f"static int call_{f.name}(const Word* a) {{\n{unused}{body}}}\n"
+    before, after = AROUND.get(f.stem, (None, None))
+    fields = [f'"{f.name}"', f"call_{f.name}", EXPECTED.get(f.stem, "MPI_SUCCESS"), before or "NULL", after or "NULL",
+              "kInterOnly" if f.stem in INTER_ONLY else inter(f)]
+    parameters = ",\n     ".join(f'{{"{p.name}", &kind_{kind(f, p)}, {looks(f, p)}}}' for p in f.params)
+    return thunk, f"  {{{', '.join(fields)},\n    {{{parameters or '{NULL, NULL, kAllLook}'}}}}},\n"
+
+
+HEAD = """\
+// {title} The sweep's table.
+// Generated by scripts/generate. Do not edit.
+// clang-format off
+#include "sweep/sweep.h"
+
+"""
+
+
+def table(name, functions):
+    thunks, rows = zip(*(procedure(f) for f in functions))
+    kinds = sorted({kind(f, p) for f in functions for p in f.params})
+    hooks = sorted({h for f in functions for h in AROUND.get(f.stem, ()) if h})
+    declared = "".join(f"extern const Kind kind_{k};\n" for k in kinds) + "".join(f"void {h}(void);\n" for h in hooks)
+    return (HEAD.format(title=TITLES[name]) + declared + "\n" + "\n".join(thunks)
+            + "\nstatic const Procedure procedures[] = {\n" + "".join(rows) + "};\n\n"
+            + f'extern const Chapter chapter_{name};\n'
+            + f'const Chapter chapter_{name} = {{"{name}", procedures, sizeof procedures / sizeof *procedures}};\n')
+
+
+def generate(model, missing):
+    """{file name: text} for tests/bindings/generated."""
+    known = {f.stem for f in model.functions}
+    for table_ in (EXCLUDED, EXPECTED, AROUND):
+        for stem in table_:
+            if stem not in known:
+                raise SystemExit(f"scripts/generate_sweep.py names {stem}, which the ABI does not have")
+    parameters = {(f.stem, p.name) for f in model.functions for p in f.params}
+    for stem, name in SINGLE:
+        if (stem, name) not in parameters:
+            raise SystemExit(f"scripts/generate_sweep.py names {name} of {stem}, which has no such parameter")
+    chapters = {}
+    for f in model.functions:
+        if f.name not in missing and f.stem not in EXCLUDED:
+            chapters.setdefault(chapter(f), []).append(f)
+    files = {f"sweep_{name}.c": table(name, functions) for name, functions in sorted(chapters.items())}
+    names = sorted(chapters)
+    files["sweep_chapters.c"] = (
+        HEAD.format(title="All chapters.") + "".join(f"extern const Chapter chapter_{n};\n" for n in names)
+        + "\nconst Chapter* const chapters[] = {\n" + "".join(f"  &chapter_{n},\n" for n in names) + "  NULL};\n")
+    return files

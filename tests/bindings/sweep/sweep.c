@@ -1,0 +1,127 @@
+// Runs the sweep.
+//   sweep          on a communicator of one process
+//   sweep inter    two processes, on an intercommunicator
+#include "objects.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum { kSecondsForACall = 20 };
+
+static char now[512];  // the call under way, for whoever reads the last words
+static int calls, failures;
+
+static void last_words(int signal_number) {
+  static const char hang[] = "sweep: this call does not return: ", crash[] = "sweep: this call crashed: ";
+  const int hangs = signal_number == SIGALRM;
+  ssize_t written = write(2, hangs ? hang : crash, hangs ? sizeof hang - 1 : sizeof crash - 1);
+  written += write(2, now, strlen(now));
+  written += write(2, "\n", 1);
+  _exit(written > 0 ? 1 : 2);
+}
+
+// The sanitizer calls this before it reports.
+void __asan_on_error(void);
+void __asan_on_error(void) { fprintf(stderr, "sweep: this call is in error: %s\n", now); }
+
+static Word realize(const Value* v) {
+  if (v->bytes == 0) return v->make != NULL ? v->make() : *(const Word*)v->value;
+  void* block = calloc(1, v->bytes);
+  if (v->value != NULL) memcpy(block, v->value, v->bytes);
+  if (v->make != NULL) {
+    const Word made = v->make();
+    memcpy(block, &made, v->bytes);
+  }
+  return (Word)block;
+}
+
+static int class_of(int code) {
+  int class;
+  return MPI_Error_class(code, &class) == MPI_SUCCESS ? class : code;
+}
+
+// One call, with the wrong value for parameter `at`, if there is one.
+static void call(const Procedure* p, int at, const Wrong* wrong) {
+  const Value* values[kMaxParameters];
+  Word arguments[kMaxParameters];
+  int n = 0;
+  for (; n < kMaxParameters && p->parameters[n].name != NULL; n++) {
+    values[n] = n == at ? &wrong->value : &p->parameters[n].kind->good;
+  }
+  if (wrong != NULL) {
+    snprintf(now, sizeof now, "%s%s, %s is %s", p->name, sweep_inter ? " (intercommunicator)" : "",
+             p->parameters[at].name, wrong->what);
+  } else {
+    snprintf(now, sizeof now, "%s%s, all arguments right", p->name, sweep_inter ? " (intercommunicator)" : "");
+  }
+  if (p->before != NULL) p->before();
+  for (int i = 0; i < n; i++) {
+    if (i != at) arguments[i] = realize(values[i]);
+  }
+  if (at >= 0) arguments[at] = realize(values[at]);  // last: what was freed for it is not taken again
+  const int expected = wrong != NULL                              ? wrong->error
+                       : sweep_inter && p->inter == kInterRefused ? MPI_ERR_COMM
+                                                                  : p->expected;
+  alarm(kSecondsForACall);
+  const int code = p->call(arguments), found = class_of(code);
+  alarm(0);
+  calls++;
+  if (found != expected) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
+    fprintf(stderr, "sweep: %s: error class %d, expected %d. %s\n", now, found, expected, text);
+    failures++;
+  }
+  for (int i = 0; i < n; i++) {
+    const Kind* kind = p->parameters[i].kind;
+    if (kind->end != NULL && (i != at || code == MPI_SUCCESS) && arguments[i] != 0) kind->end(arguments[i]);
+  }
+  if (p->after != NULL) p->after();
+  for (int i = 0; i < n; i++) {
+    if (values[i]->bytes != 0) free((void*)arguments[i]);
+  }
+}
+
+// Is the argument looked at in this process?
+static int is_looked_at(const Parameter* parameter) {
+  if (!sweep_inter || parameter->looks == kAllLook) return 1;
+  return (parameter->looks == kRootLooks) == (sweep_rank == 0);  // rank 0 passes MPI_ROOT
+}
+
+static void sweep(const Procedure* p) {
+  if (p->inter == (sweep_inter ? kNotInter : kInterOnly)) return;
+  call(p, -1, NULL);
+  if (sweep_inter && p->inter == kInterRefused) return;
+  for (int i = 0; i < kMaxParameters && p->parameters[i].name != NULL; i++) {
+    const Wrong* wrong = p->parameters[i].kind->wrong;
+    if (wrong == NULL || !is_looked_at(&p->parameters[i])) continue;
+    for (; wrong->what != NULL; wrong++) {
+      if (wrong->where == (sweep_inter ? kOnlyIntra : kOnlyInter)) continue;
+      call(p, i, wrong);
+    }
+  }
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  signal(SIGALRM, last_words);
+#ifndef __SANITIZE_ADDRESS__
+  signal(SIGSEGV, last_words);
+  signal(SIGABRT, last_words);
+#endif
+  sweep_inter = argc > 1 && strcmp(argv[1], "inter") == 0;
+  make_objects();
+  begin_tool();
+  for (const Chapter* const* chapter = chapters; *chapter != NULL; chapter++) {
+    const int before = calls;
+    for (size_t i = 0; i < (*chapter)->length; i++) sweep(&(*chapter)->procedures[i]);
+    if (calls != before) printf("%-24s %5d calls\n", (*chapter)->title, calls - before);
+  }
+  end_tool();
+  free_objects();
+  printf("%d calls, %d of them not as they should be\n", calls, failures);
+  const int failed = failures != 0;
+  MPI_Finalize();
+  return failed;
+}
