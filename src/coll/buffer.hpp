@@ -62,6 +62,10 @@ class Blocks {
     return b;
   }
 
+  // An empty block is no message where each rank has a count of its own, which many set to 0. Where there is one count for
+  // all, it is: a rank that has another one hears of it, instead of waiting.
+  bool leaves_out(const Buffer& block) const noexcept { return !counts_.is_null() && block.bytes() == 0; }
+
  private:
   void* data_;
   Datatype* type_ = nullptr;

@@ -55,6 +55,7 @@ bool run(Schedule& schedule, Progress& at, Transport& transport) {
         run_copy(step, transport);
         break;
       case StepKind::kReduce:
+        if (step.to.bytes() == 0) break;  // nothing is combined
         mpi::reduce(*step.op, step.from.data, step.to.data, step.to.count, *step.to.type);
         break;
       case StepKind::kJoin:
