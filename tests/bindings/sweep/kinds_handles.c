@@ -31,12 +31,12 @@ static const Wrong bad_named_types[] = {NO_TYPE, LAST};
 #define TYPE_CELLS                                                                         \
   NULL_POINTER, {"MPI_DATATYPE_NULL", MPI_ERR_TYPE, CELL(MPI_DATATYPE_NULL), kEverywhere}, \
       BAD_HANDLE(CELL, MADE_CELL, MPI_ERR_TYPE, stale_type, the_group, MPI_SUM)
-#define NOT_COMMITTED(form) \
-  { "not committed", MPI_ERR_TYPE, form, kEverywhere }
+#define NOT_COMMITTED(bytes) \
+  { "not committed", MPI_ERR_TYPE, {bytes, &open_type, NULL}, kEverywhere }
 static const Wrong bad_types[] = {TYPE_ROWS, LAST};
-static const Wrong bad_data_types[] = {TYPE_ROWS, NOT_COMMITTED(MADE(new_open_type)), LAST};
+static const Wrong bad_data_types[] = {TYPE_ROWS, NOT_COMMITTED(0), LAST};
 static const Wrong bad_reduced_types[] = {TYPE_ROWS,
-                                          NOT_COMMITTED(MADE(new_open_type)),
+                                          NOT_COMMITTED(0),
                                           {"MPI_CHAR, which has no sum", MPI_ERR_OP, V(MPI_CHAR), kEverywhere},
                                           {"MPI_BYTE, which has no sum", MPI_ERR_OP, V(MPI_BYTE), kEverywhere},
                                           {"MPI_2INT, which has no sum", MPI_ERR_OP, V(MPI_2INT), kEverywhere},
@@ -45,7 +45,7 @@ static const Wrong bad_reduced_types[] = {TYPE_ROWS,
 static const Wrong bad_derived_types[] = {
     TYPE_ROWS, {"MPI_INT, which is not derived", MPI_ERR_TYPE, V(MPI_INT), kEverywhere}, LAST};
 static const Wrong bad_type_arrays[] = {TYPE_CELLS, LAST};
-static const Wrong bad_data_type_arrays[] = {TYPE_CELLS, NOT_COMMITTED(MADE_CELL(new_open_type)), LAST};
+static const Wrong bad_data_type_arrays[] = {TYPE_CELLS, NOT_COMMITTED(8), LAST};
 static const Wrong bad_type_ends[] = {TYPE_CELLS, {"MPI_INT", MPI_ERR_TYPE, CELL(MPI_INT), kEverywhere}, LAST};
 const Kind kind_type = {V(MPI_INT), NULL, bad_types};
 const Kind kind_data_type = {V(MPI_INT), NULL, bad_data_types};

@@ -75,7 +75,7 @@ static void call(const Procedure* p, int at, const Wrong* wrong) {
   }
   for (int i = 0; i < n; i++) {
     const Kind* kind = p->parameters[i].kind;
-    if (kind->end != NULL && (i != at || code == MPI_SUCCESS) && arguments[i] != 0) kind->end(arguments[i]);
+    if (kind->end != NULL && arguments[i] != 0) kind->end(arguments[i]);  // a wrong one: refused, or made for the call
   }
   if (p->after != NULL) p->after();
   for (int i = 0; i < n; i++) {
