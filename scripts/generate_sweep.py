@@ -50,10 +50,10 @@ AROUND = {
     "MPI_Info_delete": (None, "set_info_key"),
 }
 
-# On an intercommunicator: the chapters that are swept, the procedures that refuse one, and those that need one.
-INTER_CHAPTERS = {"collective", "collective_nonblocking", "collective_persistent", "message"}
-INTER_TOO = {"MPI_Comm_remote_size", "MPI_Comm_remote_group", "MPI_Intercomm_create", "MPI_Intercomm_merge",
-             "MPI_Comm_create", "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_split", "MPI_Comm_split_type", "MPI_Comm_test_inter"}
+# With two processes, in one group and on an intercommunicator: the chapters that are swept, and what is beyond them; what
+# needs an intercommunicator; what refuses one.
+TOGETHER_CHAPTERS = {"collective", "collective_nonblocking", "collective_persistent", "message"}
+TOGETHER_TOO = {f"MPI_Comm_{n}" for n in ("create", "dup", "dup_with_info", "split", "split_type", "test_inter")}
 INTER_ONLY = {"MPI_Comm_remote_size", "MPI_Comm_remote_group", "MPI_Intercomm_create", "MPI_Intercomm_merge"}
 INTER_REFUSED = {f"MPI_{n}{i}" for n in ("Scan", "Exscan", "Iscan", "Iexscan") for i in ("", "_init")} | {
     "MPI_Comm_idup", "MPI_Comm_idup_with_info", "MPI_Comm_create_group", "MPI_Cart_create", "MPI_Graph_create", "MPI_Dist_graph_create",
@@ -323,12 +323,12 @@ def argument(i, p):
     return f"({type_})a[{i}]"
 
 
-def inter(f):
+def together(f):
+    if f.stem in INTER_ONLY:
+        return "kOnlyInterSwept"
     if f.stem in INTER_REFUSED:
-        return "kInterRefused"
-    if chapter(f) in INTER_CHAPTERS or f.stem in INTER_TOO:
-        return "kInter"
-    return "kNotInter"
+        return "kOnlyRefusesInter" if chapter(f) == "topology" else "kRefusesInter"
+    return "kSwept" if chapter(f) in TOGETHER_CHAPTERS or f.stem in TOGETHER_TOO else "kNever"
 
 
 def procedure(f):
@@ -342,7 +342,7 @@ def procedure(f):
     thunk = f"static int call_{f.name}(const Word* a) {{\n{unused}{body}}}\n"
     before, after = AROUND.get(f.stem, (None, None))
     fields = [f'"{f.name}"', f"call_{f.name}", EXPECTED.get(f.stem, "MPI_SUCCESS"), before or "NULL", after or "NULL",
-              "kInterOnly" if f.stem in INTER_ONLY else inter(f)]
+              together(f)]
     parameters = ",\n     ".join(f'{{"{p.name}", &kind_{kind(f, p)}, {looks(f, p)}}}' for p in f.params)
     return thunk, f"  {{{', '.join(fields)},\n    {{{parameters or '{NULL, NULL, kAllLook}'}}}}},\n"
 

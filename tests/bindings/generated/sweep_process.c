@@ -15,9 +15,9 @@ static int call_MPI_Comm_get_parent(const Word* a) {
 }
 
 static const Procedure procedures[] = {
-  {"MPI_Comm_disconnect", call_MPI_Comm_disconnect, MPI_SUCCESS, NULL, NULL, kNotInter,
+  {"MPI_Comm_disconnect", call_MPI_Comm_disconnect, MPI_SUCCESS, NULL, NULL, kNever,
     {{"comm", &kind_comm_end, kAllLook}}},
-  {"MPI_Comm_get_parent", call_MPI_Comm_get_parent, MPI_SUCCESS, NULL, NULL, kNotInter,
+  {"MPI_Comm_get_parent", call_MPI_Comm_get_parent, MPI_SUCCESS, NULL, NULL, kNever,
     {{"parent", &kind_out_comm, kAllLook}}},
 };
 

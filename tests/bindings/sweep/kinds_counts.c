@@ -23,8 +23,8 @@ static const Wrong bad_elements[] = {
     NEGATIVE_WIDE(V, MPI_ERR_COUNT), {"2^62", MPI_ERR_COUNT, V((int64_t)1 << 62), kEverywhere}, LAST};
 const Kind kind_elements = {V(1), NULL, bad_counts};
 const Kind kind_elements_wide = {V(1), NULL, bad_elements};
-const Kind kind_counts = {INT(1), NULL, bad_count_arrays};
-const Kind kind_counts_wide = {CELL(1), NULL, bad_wide_count_arrays};
+const Kind kind_counts = {INT(1), NULL, bad_count_arrays, 1};
+const Kind kind_counts_wide = {CELL(1), NULL, bad_wide_count_arrays, 1};
 
 static const Wrong bad_block_lengths[] = {NEGATIVE(V, MPI_ERR_ARG), LAST};
 static const Wrong bad_wide_block_lengths[] = {NEGATIVE_WIDE(V, MPI_ERR_ARG), TOO_MANY(V, MPI_ERR_COUNT), LAST};
@@ -53,8 +53,8 @@ static const Wrong bad_item_bounds[] = {NULL_POINTER, TOO_MANY(CELL, MPI_ERR_COU
 const Kind kind_item_bounds = {INT(0), NULL, no_array};
 const Kind kind_item_bounds_wide = {CELL(0), NULL, bad_item_bounds};
 static const Wrong bad_bounds[] = {{"the largest MPI_Aint", MPI_ERR_COUNT, V(INT64_MAX), kEverywhere}, LAST};
-const Kind kind_displs = {INT(0), NULL, no_array};
-const Kind kind_displs_wide = {CELL(0), NULL, bad_wide_displacements};
+const Kind kind_displs = {INT(0), NULL, no_array, 1};
+const Kind kind_displs_wide = {CELL(0), NULL, bad_wide_displacements, 1};
 const Kind kind_byte_displs_wide = {CELL(0), NULL, bad_byte_displacements};
 const Kind kind_bounds_wide = {CELL(0), NULL, bad_bounds_arrays};
 const Kind kind_bound = {V(0), NULL, NULL};

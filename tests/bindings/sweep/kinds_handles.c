@@ -54,7 +54,7 @@ const Kind kind_derived_type = {{0, &live_type, NULL}, NULL, bad_derived_types};
 const Kind kind_named_type = {V(MPI_INT), NULL, bad_named_types};
 const Kind kind_owned_type = {{0, &live_type, NULL}, NULL, bad_types};
 const Kind kind_types = {CELL(MPI_INT), NULL, bad_type_arrays};
-const Kind kind_data_types = {CELL(MPI_INT), NULL, bad_data_type_arrays};
+const Kind kind_data_types = {CELL(MPI_INT), NULL, bad_data_type_arrays, 1};
 const Kind kind_type_commit = {MADE_CELL(new_open_type), end_type, bad_type_arrays};
 const Kind kind_type_end = {MADE_CELL(new_type), end_type, bad_type_ends};
 

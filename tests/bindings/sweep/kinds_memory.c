@@ -12,9 +12,9 @@ static const Wrong bad_attached[] = {{"a null pointer", MPI_ERR_BUFFER, V(0), kE
                                      {"MPI_IN_PLACE", MPI_ERR_BUFFER, V(MPI_IN_PLACE), kEverywhere},
                                      {"MPI_BUFFER_AUTOMATIC", MPI_SUCCESS, V(MPI_BUFFER_AUTOMATIC), kEverywhere},
                                      LAST};
-const Kind kind_buffer = {BLOCK(int, 7), NULL, bad_buffers};
+const Kind kind_buffer = {BLOCK(int, 7), NULL, bad_buffers, 1};
 // A block of MPI_IN_PLACE is legal there, but in an intercommunicator.
-const Kind kind_buffer_or_in_place = {BLOCK(int, 7), NULL, bad_replaced_buffers};
+const Kind kind_buffer_or_in_place = {BLOCK(int, 7), NULL, bad_replaced_buffers, 1};
 const Kind kind_attached = {ROOM(64), NULL, bad_attached};
 const Kind kind_location = {ROOM(4), NULL, NULL};
 static Word new_memory(void) {

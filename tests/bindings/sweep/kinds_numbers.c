@@ -5,10 +5,10 @@
   {"-1", error, form(-1), kEverywhere}, { "the least int", error, form(INT_MIN), kEverywhere }
 static const Wrong no_array[] = {NULL_POINTER, LAST};
 
-#define NO_RANK(error)                                                                               \
-  {"-100", error, V(-100), kEverywhere}, {"the size of the communicator", error, V(1), kEverywhere}, \
-      {"the largest int", error, V(INT_MAX), kEverywhere}, {                                         \
-    "the least int", error, V(INT_MIN), kEverywhere                                                  \
+#define NO_RANK(error)                                                                                                 \
+  {"-100", error, V(-100), kEverywhere}, {"the size of the communicator", error, {0, &sweep_size, NULL}, kEverywhere}, \
+      {"the largest int", error, V(INT_MAX), kEverywhere}, {                                                           \
+    "the least int", error, V(INT_MIN), kEverywhere                                                                    \
   }
 static const Wrong bad_dests[] = {
     NO_RANK(MPI_ERR_RANK), {"MPI_ANY_SOURCE", MPI_ERR_RANK, V(MPI_ANY_SOURCE), kEverywhere}, LAST};

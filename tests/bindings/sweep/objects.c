@@ -1,7 +1,9 @@
 #include "objects.h"
 
 MPI_Comm sweep_comm;
-int sweep_inter, sweep_rank;
+enum Mode sweep_mode;
+int sweep_rank;
+Word sweep_size = 1;
 
 MPI_Comm live_comm, live_cart, live_graph, live_dist;
 MPI_Datatype live_type, open_type;
@@ -44,7 +46,10 @@ void make_objects(void) {
   MPI_Comm_rank(MPI_COMM_WORLD, &sweep_rank);
   MPI_Comm_dup(MPI_COMM_SELF, &live_comm);
   sweep_comm = live_comm;
-  if (sweep_inter) {
+  if (sweep_mode == kPair) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &sweep_comm);
+    sweep_size = 2;
+  } else if (sweep_mode == kInterPair) {
     MPI_Intercomm_create(live_comm, 0, MPI_COMM_WORLD, 1 - sweep_rank, 0, &sweep_comm);
     sweep_root = sweep_rank == 0 ? MPI_ROOT : 0;
   }
@@ -66,7 +71,7 @@ void free_objects(void) {
   for (MPI_Comm** comm = (MPI_Comm*[]){&live_cart, &live_graph, &live_dist, &live_comm, NULL}; *comm != NULL; comm++) {
     MPI_Comm_free(*comm);
   }
-  if (sweep_inter) MPI_Comm_free(&sweep_comm);
+  if (sweep_mode != kAlone) MPI_Comm_free(&sweep_comm);
   MPI_Type_free(&live_type);
   MPI_Type_free(&open_type);
   MPI_Group_free(&live_group);

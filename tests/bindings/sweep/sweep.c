@@ -1,5 +1,6 @@
 // Runs the sweep.
 //   sweep          on a communicator of one process
+//   sweep pair     two processes, in one group
 //   sweep inter    two processes, on an intercommunicator
 #include "objects.h"
 
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 enum { kSecondsForACall = 20 };
+static const char* const modes[] = {"", " (two processes)", " (intercommunicator)"};
 
 static char now[512];  // the call under way, for whoever reads the last words
 static int calls, failures;
@@ -24,20 +26,41 @@ static void last_words(int signal_number) {
 void __asan_on_error(void);
 void __asan_on_error(void) { fprintf(stderr, "sweep: this call is in error: %s\n", now); }
 
-static Word realize(const Value* v) {
-  if (v->bytes == 0) return v->make != NULL ? v->make() : *(const Word*)v->value;
-  void* block = calloc(1, v->bytes);
-  if (v->value != NULL) memcpy(block, v->value, v->bytes);
+static void fill(void* element, const Value* v) {
+  if (v->value != NULL) memcpy(element, v->value, v->bytes);
   if (v->make != NULL) {
     const Word made = v->make();
-    memcpy(block, &made, v->bytes);
+    memcpy(element, &made, v->bytes);
   }
+}
+
+static Word realize(const Kind* kind, const Value* v) {
+  if (v->bytes == 0) return v->make != NULL ? v->make() : *(const Word*)v->value;
+  const size_t before = kind->per_rank ? (size_t)(sweep_size - 1) * v->bytes : 0;
+  char* block = calloc(1, before + v->bytes);
+  for (size_t at = 0; at < before; at += v->bytes) fill(block + at, &kind->good);
+  fill(block + before, v);
   return (Word)block;
 }
 
 static int class_of(int code) {
   int class;
   return MPI_Error_class(code, &class) == MPI_SUCCESS ? class : code;
+}
+
+static int is_refused(const Procedure* p) {
+  return sweep_mode == kInterPair && (p->together == kRefusesInter || p->together == kOnlyRefusesInter);
+}
+
+static int is_left_out(const Procedure* p) {
+  switch (sweep_mode) {
+    case kAlone:
+      return p->together == kOnlyInterSwept;
+    case kPair:
+      return p->together != kSwept && p->together != kRefusesInter;
+    default:
+      return p->together == kNever;
+  }
 }
 
 // One call, with the wrong value for parameter `at`, if there is one.
@@ -49,19 +72,17 @@ static void call(const Procedure* p, int at, const Wrong* wrong) {
     values[n] = n == at ? &wrong->value : &p->parameters[n].kind->good;
   }
   if (wrong != NULL) {
-    snprintf(now, sizeof now, "%s%s, %s is %s", p->name, sweep_inter ? " (intercommunicator)" : "",
-             p->parameters[at].name, wrong->what);
+    snprintf(now, sizeof now, "%s%s, %s is %s", p->name, modes[sweep_mode], p->parameters[at].name, wrong->what);
   } else {
-    snprintf(now, sizeof now, "%s%s, all arguments right", p->name, sweep_inter ? " (intercommunicator)" : "");
+    snprintf(now, sizeof now, "%s%s, all arguments right", p->name, modes[sweep_mode]);
   }
   if (p->before != NULL) p->before();
   for (int i = 0; i < n; i++) {
-    if (i != at) arguments[i] = realize(values[i]);
+    if (i != at) arguments[i] = realize(p->parameters[i].kind, values[i]);
   }
-  if (at >= 0) arguments[at] = realize(values[at]);  // last: what was freed for it is not taken again
-  const int expected = wrong != NULL                              ? wrong->error
-                       : sweep_inter && p->inter == kInterRefused ? MPI_ERR_COMM
-                                                                  : p->expected;
+  if (at >= 0)
+    arguments[at] = realize(p->parameters[at].kind, values[at]);  // last: what was freed for it is not taken again
+  const int expected = wrong != NULL ? wrong->error : is_refused(p) ? MPI_ERR_COMM : p->expected;
   alarm(kSecondsForACall);
   const int code = p->call(arguments), found = class_of(code);
   alarm(0);
@@ -73,7 +94,7 @@ static void call(const Procedure* p, int at, const Wrong* wrong) {
     fprintf(stderr, "sweep: %s: error class %d, expected %d. %s\n", now, found, expected, text);
     failures++;
   }
-  for (int i = 0; i < n; i++) {
+  for (int i = n; i-- > 0;) {  // from the last on: a request, before what it makes
     const Kind* kind = p->parameters[i].kind;
     if (kind->end != NULL && arguments[i] != 0) kind->end(arguments[i]);  // a wrong one: refused, or made for the call
   }
@@ -83,21 +104,21 @@ static void call(const Procedure* p, int at, const Wrong* wrong) {
   }
 }
 
-// Is the argument looked at in this process?
+// Is the argument looked at in this process? Rank 0 has the root.
 static int is_looked_at(const Parameter* parameter) {
-  if (!sweep_inter || parameter->looks == kAllLook) return 1;
-  return (parameter->looks == kRootLooks) == (sweep_rank == 0);  // rank 0 passes MPI_ROOT
+  if (parameter->looks == kRootLooks) return sweep_mode == kAlone || sweep_rank == 0;
+  return parameter->looks == kAllLook || sweep_mode != kInterPair || sweep_rank != 0;
 }
 
 static void sweep(const Procedure* p) {
-  if (p->inter == (sweep_inter ? kNotInter : kInterOnly)) return;
+  if (is_left_out(p)) return;
   call(p, -1, NULL);
-  if (sweep_inter && p->inter == kInterRefused) return;
+  if (is_refused(p)) return;
   for (int i = 0; i < kMaxParameters && p->parameters[i].name != NULL; i++) {
     const Wrong* wrong = p->parameters[i].kind->wrong;
     if (wrong == NULL || !is_looked_at(&p->parameters[i])) continue;
     for (; wrong->what != NULL; wrong++) {
-      if (wrong->where == (sweep_inter ? kOnlyIntra : kOnlyInter)) continue;
+      if (wrong->where == (sweep_mode == kInterPair ? kOnlyIntra : kOnlyInter)) continue;
       call(p, i, wrong);
     }
   }
@@ -110,7 +131,7 @@ int main(int argc, char** argv) {
   signal(SIGSEGV, last_words);
   signal(SIGABRT, last_words);
 #endif
-  sweep_inter = argc > 1 && strcmp(argv[1], "inter") == 0;
+  if (argc > 1) sweep_mode = strcmp(argv[1], "inter") == 0 ? kInterPair : kPair;
   make_objects();
   begin_tool();
   for (const Chapter* const* chapter = chapters; *chapter != NULL; chapter++) {

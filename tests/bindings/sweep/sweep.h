@@ -30,6 +30,7 @@ typedef struct {
 } Value;
 
 enum Where { kEverywhere, kOnlyIntra, kOnlyInter };
+enum Mode { kAlone, kPair, kInterPair };  // one process; two, in one group; two, on an intercommunicator
 
 typedef struct {
   const char* what;
@@ -42,9 +43,11 @@ typedef struct {
   Value good;
   void (*end)(Word argument);  // gives back what the call made or left; null: nothing to do
   const Wrong* wrong;          // ends with a row of zeros; null: no value can be told to be wrong
+  int per_rank;                // the block has one such element for each rank; a wrong one is the last
 } Kind;
 
-// Whose arguments a rooted collective of an intercommunicator looks at.
+// Which processes look at an argument of a rooted collective. What is kOthersLook on an intercommunicator, all look at in one
+// group.
 enum Looks { kAllLook, kRootLooks, kOthersLook };
 
 typedef struct {
@@ -54,8 +57,9 @@ typedef struct {
 } Parameter;
 
 enum { kMaxParameters = 16 };
-// On an intercommunicator: left out, swept, MPI_ERR_COMM, and the only place where it can be swept.
-enum Inter { kNotInter, kInter, kInterRefused, kInterOnly };
+// With two processes: left out; swept; MPI_ERR_COMM on an intercommunicator; the same, and left out on another one; swept on an
+// intercommunicator and nowhere else.
+enum Together { kNever, kSwept, kRefusesInter, kOnlyRefusesInter, kOnlyInterSwept };
 
 typedef struct {
   const char* name;
@@ -63,7 +67,7 @@ typedef struct {
   int expected;          // of the call with good values
   void (*before)(void);  // each call
   void (*after)(void);
-  enum Inter inter;
+  enum Together together;
   Parameter parameters[kMaxParameters];
 } Procedure;
 
@@ -97,9 +101,11 @@ extern const Chapter* const chapters[];  // ends with null
 #define LAST \
   { NULL, 0, {0, NULL, NULL}, kEverywhere }
 
-// The communicators of this run: one process, or an intercommunicator of two groups of one.
+// The communicator of this run.
+extern enum Mode sweep_mode;
 extern MPI_Comm sweep_comm;
-extern int sweep_inter, sweep_rank;
+extern int sweep_rank;
+extern Word sweep_size;  // of the group that ranks are of
 void make_objects(void);
 void free_objects(void);
 
