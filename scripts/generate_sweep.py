@@ -252,7 +252,13 @@ def kind_of_text(f, p):
 
 def kind(f, p):
     """The name of the Kind, without `kind_`."""
-    found = SINGLE.get((f.stem, p.name)) or general_kind(f, p)
+    try:
+        found = SINGLE.get((f.stem, p.name)) or general_kind(f, p)
+    except KeyError:
+        found = None
+    if found is None:
+        raise SystemExit(f"scripts/generate_sweep.py: {p.name} of {f.stem} is {p.direction} {p.kind}; say of which Kind of "
+                         "tests/bindings/sweep/kinds_*.c it is")
     return found + "_wide" if found in WIDE_TWINS and is_wide(p) else found
 
 

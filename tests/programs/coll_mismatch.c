@@ -35,17 +35,32 @@ static void prepare(void) {
   for (int i = 0; i < room; i++) out[i] = element(rank, 0, i), in[i] = -1;
 }
 
-// What some rank has to report; then a collective that is right. A rank in the middle of a tree sees both.
-static void check(int longer, int shorter) {
-  int seen[2] = {outcome == MPI_ERR_TRUNCATE, outcome == MPI_ERR_NOT_SAME}, any[2] = {0, 0}, sum = 0, one = 1;
+// What some rank has to report. A rank in the middle of a tree sees both.
+static void check_reports(int longer, int shorter) {
+  int seen[2] = {outcome == MPI_ERR_TRUNCATE, outcome == MPI_ERR_NOT_SAME}, any[2] = {0, 0};
   CHECK(outcome == MPI_SUCCESS || seen[0] || seen[1], "error class %d", outcome);
   CHECK(size > 2 || ((longer || !seen[0]) && (shorter || !seen[1])), "error class %d", outcome);
   MPI_Allreduce(seen, any, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   if (longer) CHECK(any[0], "no rank reports that a message was longer");
   if (shorter) CHECK(any[1], "no rank reports that a message was shorter");
+}
+
+// Afterwards, a collective that is right.
+static void check(int longer, int shorter) {
+  int sum = 0, one = 1;
+  check_reports(longer, shorter);
   outcome = error_class(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
   CHECK_EQ(outcome, MPI_SUCCESS);
   CHECK_EQ(sum, size);
+}
+
+static void check_between(int longer, int shorter) {
+  int others, sum = 0, one = 1;
+  check_reports(longer, shorter);
+  MPI_Comm_remote_size(comm, &others);
+  outcome = error_class(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
+  CHECK_EQ(outcome, MPI_SUCCESS);
+  CHECK_EQ(sum, others);
 }
 
 static void check_fence(int from) {
@@ -150,6 +165,48 @@ static void reduce_scatters(int mine) {
   check(1, 1);
 }
 
+// Round a ring, where rank 0 sends another length than the others wait for.
+static void neighbors(int mine) {
+  MPI_Comm outer = comm, ring;
+  const int one = 1;
+  MPI_Cart_create(comm, 1, &size, &one, 0, &ring);
+  comm = ring;
+  prepare();
+  RUN(Neighbor_allgather, neighbor_allgather, out, rank == 0 ? mine : n, MPI_INT, in, n, MPI_INT, comm);
+  check_fence(2 * n);
+  check(mine > n, mine < n);
+  prepare();
+  RUN(Neighbor_alltoall, neighbor_alltoall, out, rank == 0 ? mine : n, MPI_INT, in, n, MPI_INT, comm);
+  check_fence(2 * n);
+  check(mine > n, mine < n);
+  comm = outer;
+  MPI_Comm_free(&ring);
+}
+
+// Between the even ranks and the odd ones, of which the even ones are wrong.
+static void between_groups(int mine) {
+  MPI_Comm outer = comm, half, inter;
+  const int odd = world_rank % 2, count = odd ? n : mine, root = odd ? 0 : world_rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+  MPI_Comm_split(comm, odd, 0, &half);
+  MPI_Intercomm_create(half, 0, comm, 1 - odd, 0, &inter);
+  MPI_Comm_free(&half);
+  comm = inter;
+  prepare();
+  RUN(Bcast, bcast, odd ? in : out, count, MPI_INT, root, comm);
+  check_fence(n);
+  check_between(mine > n, mine < n);
+  prepare();
+  RUN(Allgather, allgather, out, count, MPI_INT, in, n, MPI_INT, comm);
+  check_fence(n * size);
+  check_between(mine > n, mine < n);
+  prepare();
+  RUN(Allreduce, allreduce, out, in, count, MPI_INT, MPI_SUM, comm);
+  check_fence(count);
+  check_between(1, 1);
+  comm = outer;
+  MPI_Comm_free(&inter);
+}
+
 static void mismatches(void) {
   for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++) {
     const int mine = pairs[p][1];
@@ -162,6 +219,8 @@ static void mismatches(void) {
     scatters(mine);
     // Where each rank has a count of its own, one of 0 means that no message goes: that it should have gone cannot be seen.
     if (n != 0 && mine != 0) gathervs(mine);
+    if (n != 0 && mine != 0) neighbors(mine);
+    if (n != 0 && mine != 0) between_groups(mine);
     alltoalls(mine);
     allgathers(mine);
     reductions(mine);
