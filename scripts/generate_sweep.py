@@ -207,7 +207,7 @@ def kind_of_comm(f):
         if f.stem.startswith(start) and f.stem not in NEEDS_NO_TOPOLOGY:
             return kind
     if kind_of_collective(f.stem) in NEIGHBORHOOD:
-        return "dist"
+        return "topology"
     return "intracomm" if chapter(f) == "topology" and f.stem not in INTER_REFUSED else "comm"
 
 

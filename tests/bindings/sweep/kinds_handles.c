@@ -5,8 +5,14 @@
 #define COMM_ROWS {"MPI_COMM_NULL", MPI_ERR_COMM, V(MPI_COMM_NULL), kEverywhere}, NO_COMM
 static const Wrong bad_comms[] = {COMM_ROWS, LAST};
 static const Wrong bad_named_comms[] = {NO_COMM, LAST};
-static const Wrong bad_topologies[] = {
-    COMM_ROWS, {"a communicator without this topology", MPI_ERR_TOPOLOGY, V(MPI_COMM_SELF), kEverywhere}, LAST};
+#define NO_TOPOLOGY \
+  { "a communicator without a topology", MPI_ERR_TOPOLOGY, V(MPI_COMM_SELF), kEverywhere }
+#define OTHER_TOPOLOGY(comm) \
+  { "a communicator with another topology", MPI_ERR_TOPOLOGY, {0, &comm, NULL}, kEverywhere }
+static const Wrong bad_carts[] = {COMM_ROWS, NO_TOPOLOGY, OTHER_TOPOLOGY(live_graph), LAST};
+static const Wrong bad_graphs[] = {COMM_ROWS, NO_TOPOLOGY, OTHER_TOPOLOGY(live_dist), LAST};
+static const Wrong bad_dists[] = {COMM_ROWS, NO_TOPOLOGY, OTHER_TOPOLOGY(live_cart), LAST};
+static const Wrong bad_topologies[] = {COMM_ROWS, NO_TOPOLOGY, LAST};
 static const Wrong bad_intercomms[] = {
     COMM_ROWS, {"an intracommunicator", MPI_ERR_COMM, V(MPI_COMM_SELF), kEverywhere}, LAST};
 const Kind kind_comm = {{0, &sweep_comm, NULL}, NULL, bad_comms};
@@ -14,9 +20,10 @@ const Kind kind_named_comm = {{0, &sweep_comm, NULL}, NULL, bad_named_comms};
 const Kind kind_intracomm = {{0, &live_comm, NULL}, NULL, bad_comms};
 const Kind kind_world = {V(MPI_COMM_WORLD), NULL, bad_comms};
 const Kind kind_intercomm = {{0, &sweep_comm, NULL}, NULL, bad_intercomms};
-const Kind kind_cart = {{0, &live_cart, NULL}, NULL, bad_topologies};
-const Kind kind_graph = {{0, &live_graph, NULL}, NULL, bad_topologies};
-const Kind kind_dist = {{0, &live_dist, NULL}, NULL, bad_topologies};
+const Kind kind_cart = {{0, &live_cart, NULL}, NULL, bad_carts};
+const Kind kind_graph = {{0, &live_graph, NULL}, NULL, bad_graphs};
+const Kind kind_dist = {{0, &live_dist, NULL}, NULL, bad_dists};
+const Kind kind_topology = {{0, &live_dist, NULL}, NULL, bad_topologies};
 static const Wrong bad_comm_ends[] = {NULL_POINTER,
                                       {"MPI_COMM_NULL", MPI_ERR_COMM, CELL(MPI_COMM_NULL), kEverywhere},
                                       {"MPI_COMM_WORLD", MPI_ERR_COMM, CELL(MPI_COMM_WORLD), kEverywhere},
@@ -46,7 +53,16 @@ static const Wrong bad_derived_types[] = {
     TYPE_ROWS, {"MPI_INT, which is not derived", MPI_ERR_TYPE, V(MPI_INT), kEverywhere}, LAST};
 static const Wrong bad_type_arrays[] = {TYPE_CELLS, LAST};
 static const Wrong bad_data_type_arrays[] = {TYPE_CELLS, NOT_COMMITTED(8), LAST};
-static const Wrong bad_type_ends[] = {TYPE_CELLS, {"MPI_INT", MPI_ERR_TYPE, CELL(MPI_INT), kEverywhere}, LAST};
+static Word fortran_type(void) {
+  MPI_Datatype made;
+  MPI_Type_create_f90_integer(4, &made);
+  return (Word)made;
+}
+static const Wrong bad_type_ends[] = {
+    TYPE_CELLS,
+    {"of MPI_Type_create_f90_integer", MPI_ERR_TYPE, MADE_CELL(fortran_type), kEverywhere},
+    {"MPI_INT", MPI_ERR_TYPE, CELL(MPI_INT), kEverywhere},
+    LAST};
 const Kind kind_type = {V(MPI_INT), NULL, bad_types};
 const Kind kind_data_type = {V(MPI_INT), NULL, bad_data_types};
 const Kind kind_reduced_type = {V(MPI_INT), NULL, bad_reduced_types};
@@ -113,6 +129,7 @@ static const Wrong bad_requests[] = {REQUEST_ROWS(V, MADE), LAST};
 static const Wrong bad_grequests[] = {
     NO_REQUEST(V),
     REQUEST_ROWS(V, MADE),
+    {"completed already", MPI_ERR_REQUEST, MADE(new_completed_grequest), kEverywhere},
     {"a request that is none of the program's own", MPI_ERR_REQUEST, MADE(new_persistent_request), kEverywhere},
     LAST};
 static const Wrong bad_request_cells[] = {NULL_POINTER, REQUEST_ROWS(CELL, MADE_CELL), LAST};
@@ -121,6 +138,7 @@ static const Wrong bad_starts[] = {NULL_POINTER,
                                    NO_REQUEST(CELL),
                                    REQUEST_ROWS(CELL, MADE_CELL),
                                    {"not persistent", MPI_ERR_REQUEST, MADE_CELL(new_request), kEverywhere},
+                                   {"started already", MPI_ERR_REQUEST, MADE_CELL(new_started_request), kEverywhere},
                                    LAST};
 const Kind kind_request = {MADE(new_request), end_request_value, bad_requests};
 const Kind kind_grequest = {MADE(new_grequest), end_grequest_value, bad_grequests};
@@ -129,6 +147,7 @@ const Kind kind_request_live = {MADE_CELL(new_request), end_request, bad_live_ce
 const Kind kind_request_start = {MADE_CELL(new_persistent_request), end_request, bad_starts};
 
 static const Wrong bad_messages[] = {NULL_POINTER,
+                                     {"received already", MPI_ERR_REQUEST, MADE_CELL(stale_message), kEverywhere},
                                      {"MPI_MESSAGE_NULL", MPI_ERR_REQUEST, CELL(MPI_MESSAGE_NULL), kEverywhere},
                                      BAD_HANDLE(CELL, MADE_CELL, MPI_ERR_REQUEST, stale_request, the_type, MPI_INT),
                                      LAST};

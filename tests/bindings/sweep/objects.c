@@ -134,10 +134,31 @@ Word new_persistent_request(void) {
   MPI_Recv_init(&data, 1, MPI_INT, MPI_PROC_NULL, 0, live_comm, &made);
   return (Word)made;
 }
+Word new_started_request(void) {
+  MPI_Request made = (MPI_Request)new_persistent_request();
+  MPI_Start(&made);
+  return (Word)made;
+}
 Word new_grequest(void) {
   MPI_Request made;
   MPI_Grequest_start(answer, let_go, give_up, NULL, &made);
   return (Word)made;
+}
+Word new_completed_grequest(void) {
+  const Word made = new_grequest();
+  MPI_Grequest_complete((MPI_Request)made);
+  return made;
+}
+Word stale_message(void) {
+  int data = 0;
+  MPI_Message message, received;
+  MPI_Request request;
+  MPI_Isend(&data, 1, MPI_INT, 0, 0, live_comm, &request);
+  MPI_Mprobe(0, 0, live_comm, &message, MPI_STATUS_IGNORE);
+  received = message;
+  MPI_Mrecv(&data, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return (Word)received;
 }
 Word new_comm_key(void) {
   int made;

@@ -26,7 +26,9 @@ Word new_op(void);
 Word new_errhandler(void);
 Word new_request(void);             // active; completes at once
 Word new_persistent_request(void);  // inactive
+Word new_started_request(void);
 Word new_grequest(void);
+Word new_completed_grequest(void);
 Word new_comm_key(void);
 Word new_type_key(void);
 Word stale_comm(void);
@@ -36,6 +38,7 @@ Word stale_info(void);
 Word stale_op(void);
 Word stale_errhandler(void);
 Word stale_request(void);
+Word stale_message(void);
 Word stale_comm_key(void);
 Word stale_type_key(void);
 
