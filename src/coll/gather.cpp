@@ -90,11 +90,11 @@ void build_gather(Schedule& s, Buffer send, Buffer recv_each, int root) {
 
 void build_gatherv(Schedule& s, Buffer send, const Blocks& recv, int root) {
   if (s.rank() != root) {
-    if (send.bytes() != 0) s.send(send, root);
+    s.send(send, root);
     return;
   }
   for (int i = 0; i < s.size(); ++i) {
-    if (i != root && recv[i].bytes() != 0) s.recv(recv[i], i);
+    if (i != root) s.recv(recv[i], i);
   }
   if (!send.in_place()) s.copy(send, recv[root]);
 }
@@ -109,11 +109,11 @@ void build_scatter(Schedule& s, Buffer send_each, Buffer recv, int root) {
 
 void build_scatterv(Schedule& s, const Blocks& send, Buffer recv, int root) {
   if (s.rank() != root) {
-    if (recv.bytes() != 0) s.recv(recv, root);
+    s.recv(recv, root);
     return;
   }
   for (int i = 0; i < s.size(); ++i) {
-    if (i != root && send[i].bytes() != 0) s.send(send[i], i);
+    if (i != root) s.send(send[i], i);
   }
   if (!recv.in_place()) s.copy(send[root], recv);
 }
