@@ -48,6 +48,13 @@ static int class_of(int code) {
   return MPI_Error_class(code, &class) == MPI_SUCCESS ? class : code;
 }
 
+// "MPI_ERR_RANK: what the class means: what it is here".
+static int has_sentence(const char* text) {
+  const char* meaning = strstr(text, ": ");
+  const char* sentence = meaning != NULL ? strstr(meaning + 2, ": ") : NULL;
+  return sentence != NULL && sentence[2] != '\0';
+}
+
 static int is_refused(const Procedure* p) {
   return sweep_mode == kInterPair && (p->together == kRefusesInter || p->together == kOnlyRefusesInter);
 }
@@ -87,11 +94,14 @@ static void call(const Procedure* p, int at, const Wrong* wrong) {
   const int code = p->call(arguments), found = class_of(code);
   alarm(0);
   calls++;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length;
+  if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
   if (found != expected) {
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length;
-    if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
     fprintf(stderr, "sweep: %s: error class %d, expected %d. %s\n", now, found, expected, text);
+    failures++;
+  } else if (code != MPI_SUCCESS && !has_sentence(text)) {
+    fprintf(stderr, "sweep: %s: no sentence says what is wrong: %s\n", now, text);
     failures++;
   }
   for (int i = n; i-- > 0;) {  // from the last on: a request, before what it makes
