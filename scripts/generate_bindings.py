@@ -6,7 +6,7 @@ does, and which error class it gives, is in src/bindings/call.hpp; this file dec
 """
 
 from generate_tables import (
-    ANY_TIME, AT_ONCE, AT_THE_LEADER, MAKERS, SAME_AS, BODIES, OBJECTS, IN_PLACE, NEIGHBORHOOD, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, TELLS_TWIN,
+    ANY_TIME, AT_ONCE, AT_THE_LEADER, MAKERS, SAME_AS, BODIES, OBJECTS, IN_PLACE, NEIGHBORHOOD, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, COUNT_TYPES, DISPLACEMENTS, BLOCKS, TELLS_TWIN,
     NEEDS_REQUEST, NULLABLE, FRAMES, TITLES, kind_of_collective, chapter)
 
 HEAD = """\
@@ -31,6 +31,7 @@ class Body:
         self.has_comm = any(p.kind == "COMMUNICATOR" for p in f.params)
         self.collective = kind_of_collective(f.stem)
         self.lines = []
+        self.counts = []  # checks of counts, which need their type first
         self.late = []  # checks of buffers, which need their count and type first
         self.args = []
         self.after = []
@@ -84,7 +85,7 @@ class Body:
 
     def blocks(self, p):
         """How many blocks a collective's array describes: one for each rank, or for each neighbour."""
-        if self.collective == "Reduce_scatter":
+        if self.collective in ("Reduce_scatter", "Reduce_scatter_block"):
             return "comm_.size"  # the result stays in the local group
         if self.collective not in NEIGHBORHOOD:
             return "comm_.peer_count"
@@ -95,11 +96,11 @@ class Body:
     def line(self, text):
         self.lines.append(text)
 
-    def check(self, expression, gates=(), late=False):
+    def check(self, expression, gates=(), late=False, to=None):
         text = f"HEDDLE_TRY({expression});"
         if gates:
             text = f"if ({' && '.join(gates)}) {text}"
-        (self.late if late else self.lines).append(text)
+        (to if to is not None else self.late if late else self.lines).append(text)
 
     def not_null(self, p, gates=()):
         self.check(f'not_null("{p.name}", {p.name})', gates)
@@ -190,8 +191,14 @@ class Body:
             return self.args.append(p.name)
         if p.direction == "in":
             cls = self.negative_class(p)
-            if cls:
+            type_ = self.type_of_items(p)
+            if type_:
+                blocks = f", {self.blocks(p)}" if p.name in BLOCKS.get(self.collective, "").split() else ""
+                self.check(f'check_count("{p.name}", {p.name}, *{type_}_{blocks})', gates, to=self.counts)
+            elif cls:
                 self.check(f'not_negative({cls}, "{p.name}", {p.name})', gates)
+                if wide and any(q.length == p.name for q in self.f.params):
+                    self.check(f'check_length("{p.name}", {p.name})', gates)
             return self.args.append(f"{' && '.join(gates)} ? {p.name} : 0" if gates else p.name)
         self.not_null(p)
         if wide or not poly:
@@ -210,16 +217,37 @@ class Body:
         cls = self.negative_class(p)
         if cls:
             self.check(f'check_counts({cls}, "{p.name}", mpi::IntArray({p.name}), {length})', gates)
+            self.span(p, length, gates)
         else:
             self.check(f'not_null("{p.name}", {p.name}, {length})', gates)
 
+    def type_of_items(self, p):
+        """The datatype whose items this counts; None where it is none whose data is moved."""
+        if "NUM_ELEM" not in p.kind or not (self.moves_data() or self.f.stem == "MPI_Pack_external_size"):
+            return None
+        return next((n for n in (COUNT_TYPES.get(p.name), COUNT_TYPES.get(p.name, "") + "s", "datatype")
+                     if n in self.names), None)
+
+    def span(self, p, length, gates):
+        type_ = self.type_of_items(p)
+        if type_ is None:
+            return
+        counts = f'"{p.name}", mpi::IntArray({p.name})'
+        item = type_ if self.f.param(type_).is_array else f"*{type_}_"
+        displs = next((n for n in DISPLACEMENTS.get(p.name, ()) if n in self.names), None)
+        if displs:
+            counts += f', "{displs}", mpi::IntArray({displs})'
+        self.check(f"check_span({counts}, {length}, {item})", gates, to=self.counts)
+
     def negative_class(self, p):
         """The error class of a negative value; None where it is legal."""
+        if self.f.stem in ("MPI_Type_create_subarray", "MPI_Type_create_darray"):
+            return "MPI_ERR_ARG"  # sizes of an array, not counts of items
         if "NUM_ELEM" in p.kind and "DISPL" not in p.kind and "stride" not in p.name:
             return "MPI_ERR_ARG" if "blocklength" in p.name else "MPI_ERR_COUNT"
         if p.kind.startswith("ARRAY_LENGTH"):
             return "MPI_ERR_COUNT" if any(q.kind == "REQUEST" for q in self.f.params) else "MPI_ERR_ARG"
-        if "NUM_BYTES" in p.kind:
+        if "NUM_BYTES" in p.kind or "PACK_SIZE" in p.kind:
             return "MPI_ERR_ARG"
         return None
 
@@ -234,6 +262,8 @@ class Body:
         allowed = self.allowed_in_place(p)
         if self.collective == "Reduce" and p.name == "sendbuf":
             gates.append("takes_part(root, comm_)")
+        if allowed == "true":
+            self.check(f'check_in_place("{p.name}", {p.name}, comm_)', late=True)
         if allowed:
             ignored = "sends" if p.name == "sendbuf" else "receives"
             if any(line.startswith(f"const bool {ignored} ") for line in self.lines):
@@ -243,8 +273,9 @@ class Body:
                              f"{p.name} != MPI_IN_PLACE")
         counted = self.f.param(count)
         if type_ and self.f.param(type_).is_array:
-            if allowed != "true":
-                self.check(f'not_in_place("{p.name}", {p.name})', gates, late=True)
+            displs = next(n for n in DISPLACEMENTS[count] if n in self.names)
+            self.check(f'check_buffer("{p.name}", {p.name}, mpi::IntArray({count}), mpi::IntArray({displs}), '
+                       f'{self.blocks(p)}, {type_})', gates, late=True)
         elif type_ and counted.is_array:
             self.check(f'check_buffer("{p.name}", {p.name}, mpi::IntArray({count}), {self.blocks(p)}, *{type_}_)',
                        gates, late=True)
@@ -281,6 +312,8 @@ class Body:
 
     def out(self, p):
         """An OUT or INOUT argument that goes through as it is."""
+        if p.kind == "INDEX" and p.length == "*":
+            self.check(f'not_null("{p.name}", {p.name}, incount)')  # MPI_Waitsome and its like
         if p.is_array and p.length not in ("*", "") and isinstance(p.length, str):
             self.check(f'not_null("{p.name}", {p.name}, {p.length})')
         elif not p.is_array:
@@ -293,7 +326,7 @@ class Body:
             self.check(f'not_null("{p.name}", {p.name}, {p.length})')
         elif p.is_array and isinstance(p.length, list):
             self.check(f'not_null("{p.name}", {p.name}, {p.length[0]})')
-        elif p.kind == "STRING" and not p.is_array:
+        elif p.kind in ("STRING", "LOGICAL_VOID") and not p.is_array:
             self.not_null(p)
         elif "FUNCTION" in p.kind and not p.type.endswith(("attr_function*", "_fn*", "conversion_function*",
                                                           "MPI_Copy_function*", "MPI_Delete_function*")):
@@ -369,7 +402,7 @@ class Body:
             self.setup_gates()
         for p in f.params:
             self.parameter(p)
-        self.lines += self.late
+        self.lines += self.counts + self.late
         if self.found_op and self.found_type and self.collective:
             gates = ["root != MPI_PROC_NULL"] if "root" in self.names else []
             self.check(f"mpi::check_op(*{self.found_op}, *{self.found_type})", gates)
@@ -441,8 +474,9 @@ def direct_body(f):
 def tool_body(f):
     """The tool interface: no error handlers, codes of its own, and it may be called at any time once it is initialised."""
     checks = ""
+    describes = f.stem.endswith(("_get_info", "_get_item")) and "_handle_" not in f.stem and "_callback_" not in f.stem
     for p in f.params:
-        told = p.direction != "in" and not f.stem.endswith(("_get_info", "_get_item"))  # those may be given null
+        told = p.direction != "in" and not describes  # what describes may be given null
         if p.type.endswith("*") and not p.array and (told or p.direction == "in" and p.name in ("name", "buf")):
             checks += f'    HEDDLE_TRY(needed("{p.name}", {p.name}));\n'
     phase = "Tool::kFirstCall" if f.stem == "MPI_T_init_thread" else "Tool::kInitialized"

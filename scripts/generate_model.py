@@ -114,10 +114,14 @@ def _plain(parameter):
 _ARRAYS_OF_STRINGS = {("MPI_Info_create_env", "argv"): "char*"}
 
 
+# The receive buffer of MPI_Scatterv_init counts at every rank, as that of MPI_Scatterv.
+_NOT_AT_ROOT_ONLY = {("MPI_Scatterv_init", "recvbuf")}
+
+
 def _param(function, expression, raw):
     kind = raw["kind"]
     constant = bool(raw["constant"])
     type_ = "" if kind == "VARARGS" else ("const " if constant else "") + str(expression.type)
     type_ = _ARRAYS_OF_STRINGS.get((function, expression.name), type_)
     return Param(expression.name, kind, raw["param_direction"], raw["length"], raw["pointer"], constant,
-                 raw["root_only"], type_, expression.array)
+                 raw["root_only"] and (function, expression.name) not in _NOT_AT_ROOT_ONLY, type_, expression.array)

@@ -58,6 +58,12 @@ BUFFER_TYPES = {
     "outbuf": ("datatype",), "sendbuf": ("sendtype", "sendtypes", "datatype"),
     "recvbuf": ("recvtype", "recvtypes", "datatype"),
 }
+# Of the items that a count counts, and the displacements that go with counts.
+COUNT_TYPES = {"sendcount": "sendtype", "recvcount": "recvtype", "sendcounts": "sendtype", "recvcounts": "recvtype"}
+DISPLACEMENTS = {"sendcounts": ("sdispls", "displs"), "recvcounts": ("rdispls", "displs")}
+# Each rank has a block of so many items in the buffer.
+BLOCKS = {"Gather": "recvcount", "Scatter": "sendcount", "Allgather": "recvcount", "Neighbor_allgather": "recvcount",
+          "Alltoall": "sendcount recvcount", "Neighbor_alltoall": "sendcount recvcount", "Reduce_scatter_block": "recvcount"}
 
 
 def kind_of_collective(stem):

@@ -104,6 +104,18 @@ Status null_argument(const char* parameter) {
 Status negative(int error_class, const char* parameter, MPI_Count value) {
   return error(error_class, "%s is %lld; it must not be negative", parameter, static_cast<long long>(value));
 }
+Status bad_count(const char* parameter, MPI_Count value, const mpi::Datatype& type, MPI_Count blocks) {
+  if (value < 0) return negative(MPI_ERR_COUNT, parameter, value);
+  return error(
+      MPI_ERR_COUNT,
+      "%s is %lld; %lld blocks of so many items of %lld bytes, %lld bytes apart, are more than any memory holds",
+      parameter, static_cast<long long>(value), static_cast<long long>(blocks), static_cast<long long>(type.size),
+      static_cast<long long>(type.extent));
+}
+Status too_long(const char* parameter, MPI_Count value) {
+  return error(MPI_ERR_COUNT, "%s is %lld; no memory holds arrays of that length", parameter,
+               static_cast<long long>(value));
+}
 Status bad_rank(const char* parameter, int rank, const mpi::Comm& comm) {
   return error(MPI_ERR_RANK, "%s is %d; the communicator has ranks 0 to %d", parameter, rank, comm.peer_count - 1);
 }
@@ -126,12 +138,15 @@ Status aliased() {
 }
 Status no_memory() { return error(MPI_ERR_NO_MEM, "memory ran out; nothing was started"); }
 
+// MPI_BOTTOM is null. It is meant when displacements are addresses; then the data begins far from 0.
+static bool is_address(MPI_Aint displacement) {
+  constexpr MPI_Aint kFirstPage = 4096;
+  return displacement >= kFirstPage || displacement < 0;
+}
+
 Status check_odd_buffer(const char* parameter, const void* buffer, MPI_Count count, const mpi::Datatype& type) {
   if (buffer != nullptr) return check_odd_bytes(parameter, buffer, count);
-  // MPI_BOTTOM is null. It is meant when the type's own displacements are addresses; then the data begins far from 0.
-  constexpr MPI_Aint kFirstPage = 4096;
-  bool has_addresses = type.true_lb >= kFirstPage || type.true_lb < 0;
-  if (count == 0 || type.size == 0 || has_addresses) return Status::ok();
+  if (count == 0 || type.size == 0 || is_address(type.true_lb)) return Status::ok();
   return error(MPI_ERR_BUFFER, "%s is null, but %lld elements of %lld bytes are to be moved", parameter,
                static_cast<long long>(count), static_cast<long long>(type.size));
 }
@@ -174,11 +189,62 @@ Status check_types(const char* parameter, const MPI_Datatype* types, mpi::IntArr
   return Status::ok();
 }
 
+static Status check_block(const char* counts_name, MPI_Count count, const char* displacements_name,
+                          MPI_Count displacement, const mpi::Datatype& type, MPI_Count farthest, MPI_Count i) {
+  if (count == 0) return Status::ok();
+  if (count > type.most) return bad_count(counts_name, count, type, 1);
+  if (displacement <= farthest && displacement >= -farthest) return Status::ok();
+  return error(MPI_ERR_ARG, "%s[%lld] is %lld, which is beyond any memory", displacements_name,
+               static_cast<long long>(i), static_cast<long long>(displacement));
+}
+
+Status check_span(const char* counts_name, mpi::IntArray counts, const char* displacements_name,
+                  mpi::IntArray displacements, MPI_Count length, const mpi::Datatype& type) {
+  for (MPI_Count i = 0; i < length; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    HEDDLE_TRY(check_block(counts_name, counts[at], displacements_name, displacements[at], type, type.most, i));
+  }
+  return Status::ok();
+}
+
+Status check_span(const char* counts_name, mpi::IntArray counts, const char* displacements_name,
+                  mpi::IntArray displacements, MPI_Count length, const MPI_Datatype* types) {
+  for (MPI_Count i = 0; i < length; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (counts[at] == 0) continue;
+    HEDDLE_TRY(check_block(counts_name, counts[at], displacements_name, displacements[at], *mpi::from_handle(types[at]),
+                           mpi::kSpan - 1, i));
+  }
+  return Status::ok();
+}
+
+Status check_span(const char* counts_name, mpi::IntArray counts, MPI_Count length, const mpi::Datatype& type) {
+  MPI_Count total = 0;
+  for (MPI_Count i = 0; i < length; ++i) {
+    const MPI_Count count = counts[static_cast<std::size_t>(i)];
+    if (count > type.most - total) return bad_count(counts_name, count, type, 1);
+    total += count;
+  }
+  return Status::ok();
+}
+
 Status check_buffer(const char* parameter, const void* buffer, mpi::IntArray counts, int length,
                     const mpi::Datatype& type) {
   if (!mpi::is_odd_buffer(buffer)) return Status::ok();
   for (int i = 0; i < length; ++i) {
     HEDDLE_TRY(check_odd_buffer(parameter, buffer, counts[static_cast<std::size_t>(i)], type));
+  }
+  return Status::ok();
+}
+
+Status check_buffer(const char* parameter, const void* buffer, mpi::IntArray counts, mpi::IntArray displacements,
+                    int length, const MPI_Datatype* types) {
+  if (!mpi::is_odd_buffer(buffer)) return Status::ok();
+  if (buffer != nullptr) return check_odd_bytes(parameter, buffer, 0);
+  for (int i = 0; i < length; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (counts[at] == 0 || is_address(displacements[at])) continue;
+    HEDDLE_TRY(check_odd_buffer(parameter, buffer, counts[at], *mpi::from_handle(types[at])));
   }
   return Status::ok();
 }

@@ -63,6 +63,8 @@ inline int fail_unattached(const char* procedure, Status status) {
 [[gnu::cold]] Status not_committed(const char* parameter);
 [[gnu::cold]] Status null_argument(const char* parameter);
 [[gnu::cold]] Status negative(int error_class, const char* parameter, MPI_Count value);
+[[gnu::cold]] Status bad_count(const char* parameter, MPI_Count value, const mpi::Datatype& type, MPI_Count blocks);
+[[gnu::cold]] Status too_long(const char* parameter, MPI_Count value);
 [[gnu::cold]] Status bad_rank(const char* parameter, int rank, const mpi::Comm& comm);
 [[gnu::cold]] Status bad_root(const char* parameter, int root, const mpi::Comm& comm);
 [[gnu::cold]] Status bad_tag(const char* parameter, int tag);
@@ -81,8 +83,18 @@ Status check_counts(int error_class, const char* parameter, mpi::IntArray counts
 Status check_types(const char* parameter, const MPI_Datatype* types, MPI_Count length);
 // Only the types that go with a count above zero mean something.
 Status check_types(const char* parameter, const MPI_Datatype* types, mpi::IntArray counts, MPI_Count length);
+// Of blocks that lie displacements[i] items from the start (bytes, where each has its own type): no end of one overflows.
+// REQUIRES: check_counts(), check_types().
+Status check_span(const char* counts_name, mpi::IntArray counts, const char* displacements_name,
+                  mpi::IntArray displacements, MPI_Count length, const mpi::Datatype& type);
+Status check_span(const char* counts_name, mpi::IntArray counts, const char* displacements_name,
+                  mpi::IntArray displacements, MPI_Count length, const MPI_Datatype* types);
+// Of blocks that lie in a row.
+Status check_span(const char* counts_name, mpi::IntArray counts, MPI_Count length, const mpi::Datatype& type);
 Status check_buffer(const char* parameter, const void* buffer, mpi::IntArray counts, int length,
                     const mpi::Datatype& type);
+Status check_buffer(const char* parameter, const void* buffer, mpi::IntArray counts, mpi::IntArray displacements,
+                    int length, const MPI_Datatype* types);
 
 // Checks --------------------------------------------------------------------------------------------------------------
 
@@ -99,6 +111,25 @@ requires std::is_function_v<Function> Status not_null(const char* parameter, Fun
 
 inline Status not_negative(int error_class, const char* parameter, MPI_Count value) {
   return value >= 0 ? Status::ok() : negative(error_class, parameter, value);
+}
+
+// A negative count is a large one, too.
+inline Status check_count(const char* parameter, MPI_Count value, const mpi::Datatype& type) {
+  if (static_cast<std::uint64_t>(value) <= static_cast<std::uint64_t>(type.most)) [[likely]]
+    return Status::ok();
+  return bad_count(parameter, value, type, 1);
+}
+// Of each of so many equal blocks in a row.
+inline Status check_count(const char* parameter, MPI_Count value, const mpi::Datatype& type, MPI_Count blocks) {
+  MPI_Count all;
+  if (value >= 0 && !__builtin_mul_overflow(value, blocks, &all) && all <= type.most) [[likely]]
+    return Status::ok();
+  return bad_count(parameter, value, type, blocks);
+}
+
+// Of arrays: one that is longer than memory is not looked into.
+inline Status check_length(const char* parameter, MPI_Count value) {
+  return value <= mpi::kSpan / MPI_Count{sizeof(MPI_Count)} ? Status::ok() : too_long(parameter, value);
 }
 
 template <class Handle, class T>
@@ -150,6 +181,10 @@ inline Status check_bytes(const char* parameter, const void* buffer, MPI_Count b
 }
 inline Status not_in_place(const char* parameter, const void* buffer) {
   return buffer != MPI_IN_PLACE ? Status::ok() : check_odd_bytes(parameter, buffer, 0);
+}
+// Between the groups of an intercommunicator nothing is in place (MPI 5.0, 6.2.3).
+inline Status check_in_place(const char* parameter, const void* buffer, const mpi::Comm& comm) {
+  return buffer != MPI_IN_PLACE || !comm.is_inter() ? Status::ok() : check_odd_bytes(parameter, buffer, 0);
 }
 // A reduction must not read and write the same memory (MPI 5.0, 6.9.1); it cannot be told apart from a slip otherwise.
 inline Status not_aliased(const void* send, const void* receive, MPI_Count count, const mpi::Datatype& type) {

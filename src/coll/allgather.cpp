@@ -44,7 +44,7 @@ void alltoall_in_place(Schedule& s, const Blocks& data) {
   for (int i = 1; i < size; ++i) {
     const int peer = (me + i) % size;
     const Buffer block = data[peer];
-    if (block.bytes() == 0) continue;
+    if (data.leaves_out(block)) continue;
     const Buffer aside = s.scratch_bytes(block.bytes());
     s.copy(block, aside);
     s.send(aside, peer);
@@ -55,7 +55,6 @@ void alltoall_in_place(Schedule& s, const Blocks& data) {
 }  // namespace
 
 void build_allgather(Schedule& s, Buffer send, Buffer recv_each) {
-  if (recv_each.bytes() == 0) return;
   if (!send.in_place()) s.copy(send, recv_each.part(s.rank() * recv_each.count, recv_each.count));
   if (s.size() == 1) return;
   if (recv_each.bytes() <= kFewRounds / s.size()) {
@@ -75,11 +74,11 @@ void build_alltoall(Schedule& s, const Blocks& send, const Blocks& recv) {
   const int me = s.rank(), size = s.size();
   for (int i = 1; i < size; ++i) {
     const int peer = (me - i + size) % size;
-    if (recv[peer].bytes() != 0) s.recv(recv[peer], peer);
+    if (!recv.leaves_out(recv[peer])) s.recv(recv[peer], peer);
   }
   for (int i = 1; i < size; ++i) {
     const int peer = (me + i) % size;
-    if (send[peer].bytes() != 0) s.send(send[peer], peer);
+    if (!send.leaves_out(send[peer])) s.send(send[peer], peer);
   }
   s.copy(send[me], recv[me]);
 }

@@ -17,7 +17,6 @@ void build_barrier(Schedule& s) {
 }
 
 void build_bcast(Schedule& s, Buffer data, int root) {
-  if (data.bytes() == 0) return;
   const Tree tree(s, root);
   if (!tree.is_root()) {
     s.recv(data, tree.parent());

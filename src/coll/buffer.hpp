@@ -51,16 +51,21 @@ class Blocks {
       : data_(const_cast<void*>(data)), types_(types), counts_(counts), displacements_(displacements) {}
 
   bool in_place() const noexcept { return data_ == MPI_IN_PLACE; }
-  // Rank i's. Its type is null only when its count is 0.
+  // Rank i's. Its type is null only when its count is 0 and each rank has a type of its own.
   Buffer operator[](int i) const noexcept {
     if (counts_.is_null()) return Buffer(data_, 0, *type_).part(i * count_, count_);
     Buffer b;
     b.count = counts_[i];
+    b.type = type_;
     if (b.count == 0) return b;
-    b.type = types_ == nullptr ? type_ : mpi::from_handle(types_[i]);
+    if (types_ != nullptr) b.type = mpi::from_handle(types_[i]);
     b.data = advance(data_, displacements_[i] * (types_ == nullptr ? type_->extent : 1));
     return b;
   }
+
+  // Whether no message is sent for it. Where everyone has a count for each other rank, many are 0, and both sides know. Where
+  // there is one count for all, an empty block is sent: a rank that has another count hears of it, instead of waiting.
+  bool leaves_out(const Buffer& block) const noexcept { return !counts_.is_null() && block.bytes() == 0; }
 
  private:
   void* data_;

@@ -83,7 +83,6 @@ void scatter_tree(Schedule& s, Buffer send_each, Buffer recv, const Tree& tree) 
 void build_gather(Schedule& s, Buffer send, Buffer recv_each, int root) {
   const Tree tree(s, root);
   const MPI_Count block = tree.is_root() ? recv_each.bytes() : send.bytes();
-  if (block == 0) return;
   if (block > kTreeBlock) return build_gatherv(s, send, Blocks(recv_each), root);
   if (tree.is_root() && !send.in_place()) s.copy(send, recv_each.part(root * recv_each.count, recv_each.count));
   gather_tree(s, send, recv_each, tree);
@@ -91,11 +90,11 @@ void build_gather(Schedule& s, Buffer send, Buffer recv_each, int root) {
 
 void build_gatherv(Schedule& s, Buffer send, const Blocks& recv, int root) {
   if (s.rank() != root) {
-    if (send.bytes() != 0) s.send(send, root);
+    s.send(send, root);
     return;
   }
   for (int i = 0; i < s.size(); ++i) {
-    if (i != root && recv[i].bytes() != 0) s.recv(recv[i], i);
+    if (i != root) s.recv(recv[i], i);
   }
   if (!send.in_place()) s.copy(send, recv[root]);
 }
@@ -103,7 +102,6 @@ void build_gatherv(Schedule& s, Buffer send, const Blocks& recv, int root) {
 void build_scatter(Schedule& s, Buffer send_each, Buffer recv, int root) {
   const Tree tree(s, root);
   const MPI_Count block = tree.is_root() ? send_each.bytes() : recv.bytes();
-  if (block == 0) return;
   if (block > kTreeBlock) return build_scatterv(s, Blocks(send_each), recv, root);
   scatter_tree(s, send_each, recv, tree);
   if (tree.is_root() && !recv.in_place()) s.copy(send_each.part(root * send_each.count, send_each.count), recv);
@@ -111,11 +109,11 @@ void build_scatter(Schedule& s, Buffer send_each, Buffer recv, int root) {
 
 void build_scatterv(Schedule& s, const Blocks& send, Buffer recv, int root) {
   if (s.rank() != root) {
-    if (recv.bytes() != 0) s.recv(recv, root);
+    s.recv(recv, root);
     return;
   }
   for (int i = 0; i < s.size(); ++i) {
-    if (i != root && send[i].bytes() != 0) s.send(send[i], i);
+    if (i != root) s.send(send[i], i);
   }
   if (!recv.in_place()) s.copy(send[root], recv);
 }

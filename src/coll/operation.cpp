@@ -73,6 +73,18 @@ Operation::Operation(mpi::Comm& c) noexcept
   step = [](p2p::Task& task) { return go_on(static_cast<Operation&>(task)); };
 }
 
+void Messages::note_mismatch(const mpi::Request& request) noexcept {
+  if (error_ != MPI_SUCCESS) return;  // the first one has the sentence
+  if (!p2p::fell_short(request)) return fail(p2p::outcome(request).error_class());
+  error_ =
+      heddle::error(
+          MPI_ERR_NOT_SAME,
+          "rank %d sent %lld bytes where this rank's arguments say %llu; the counts and datatypes of a collective "
+          "have to match",
+          request.source, static_cast<long long>(request.bytes), static_cast<unsigned long long>(p2p::room(request)))
+          .error_class();
+}
+
 Status check_intra(const mpi::Comm& comm) {
   if (!comm.is_inter()) [[likely]]
     return Status::ok();

@@ -14,6 +14,7 @@
 #include "mpi/comm.hpp"
 #include "mpi/request.hpp"
 #include "p2p/p2p.hpp"
+#include "p2p/request.hpp"
 
 namespace heddle::coll {
 
@@ -51,7 +52,8 @@ class Messages {
     } else if (!request->is_complete()) {
       return false;
     }
-    fail(request->error);
+    if (request->error != MPI_SUCCESS || p2p::fell_short(*request)) [[unlikely]]
+      note_mismatch(*request);
     p2p::destroy(request);
     return true;
   }
@@ -67,6 +69,8 @@ class Messages {
   // The inner communicator of an intercommunicator counts collectives of its own, below kFirstGroupTag.
   int tag_of(int peer) const noexcept { return peer >= kLocal ? tag_ | static_cast<int>(kFirstGroupTag) : tag_; }
   static int rank_of(int peer) noexcept { return peer >= kLocal ? peer - kLocal : peer; }
+  // Every member knows how long each message of a collective is, so a shorter one is as wrong as a longer one.
+  [[gnu::cold]] void note_mismatch(const mpi::Request& request) noexcept;
   mpi::Request* started(Status s, mpi::Request* request) noexcept {
     if (s) return request;
     fail(s.error_class());

@@ -12,7 +12,6 @@ namespace heddle::coll {
 // Binomial: a rank combines its own operand with those of its subtree, nearest first, and hands the sum to its parent.
 // An operation that does not commute needs the tree rooted at rank 0, which passes the result on.
 void build_reduce(Schedule& s, Buffer own, void* result, Op& op, int root) {
-  if (own.bytes() == 0) return;
   const int top = op.commutative ? root : 0;
   const Tree tree(s, top);
   const Buffer to(result, own.count, *own.type);
@@ -38,7 +37,6 @@ void build_reduce(Schedule& s, Buffer own, void* result, Op& op, int root) {
 // Recursive doubling. When the size is no power of two, the first ranks form pairs, and the lower of each pair lets the
 // higher one speak for it.
 void build_allreduce(Schedule& s, Buffer own, void* result, Op& op) {
-  if (own.bytes() == 0) return;
   const int me = s.rank();
   const int doubling = static_cast<int>(std::bit_floor(static_cast<unsigned>(s.size())));
   const int pairs = s.size() - doubling;
@@ -87,7 +85,6 @@ void reduce_then_scatter(Schedule& s, Buffer own, void* result, CountOf&& count_
 // Recursive doubling: `sum` covers the ranks of this rank's block of 2^k, as far as they exist, and `result` those of
 // them that count for this rank. A block that lacks ranks at its end is the last one, so nobody needs its sum.
 void build_prefix(Schedule& s, Buffer own, void* result, Op& op, bool inclusive) {
-  if (own.bytes() == 0) return;
   const Buffer to(result, own.count, *own.type);
   Buffer sum = s.scratch(own.count, *own.type);
   Buffer operand = s.scratch(own.count, *own.type);

@@ -26,11 +26,13 @@ struct Progress {
 
 template <class Transport>
 void run_copy(const Step& step, Transport& transport) {
-  if (step.from.bytes() > step.to.bytes()) {
-    transport.fail(error(MPI_ERR_TRUNCATE, "this rank's own block has %lld bytes, and the place for it %lld",
+  if (step.from.bytes() != step.to.bytes()) {
+    const bool longer = step.from.bytes() > step.to.bytes();
+    transport.fail(error(longer ? MPI_ERR_TRUNCATE : MPI_ERR_NOT_SAME,
+                         "this rank's own block has %lld bytes, and the place for it %lld; they have to match",
                          static_cast<long long>(step.from.bytes()), static_cast<long long>(step.to.bytes()))
                        .error_class());
-    return;
+    if (longer) return;
   }
   if (step.from.bytes() == 0) return;
   mpi::copy_typed(*step.from.type, step.from.count, step.from.data, *step.to.type, step.to.count, step.to.data);
@@ -53,6 +55,7 @@ bool run(Schedule& schedule, Progress& at, Transport& transport) {
         run_copy(step, transport);
         break;
       case StepKind::kReduce:
+        if (step.to.bytes() == 0) break;  // nothing is combined
         mpi::reduce(*step.op, step.from.data, step.to.data, step.to.count, *step.to.type);
         break;
       case StepKind::kJoin:

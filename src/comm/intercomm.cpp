@@ -5,6 +5,7 @@
 //          member's error, so both groups know alike whether it can be made. What bridges a merge or a split is the
 //          intercommunicator itself. Duplicates need no bridge (dup.cpp).
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "coll/api.hpp"
@@ -89,8 +90,10 @@ std::vector<Record> records_of(Comm& local, const Creation& creation) {
 // Both sides of an exchange that `creation`, among the members of `local`, takes part in whatever became of it here.
 Status agree(Creation& creation, Comm& local, const Bridge& bridge, std::vector<Record>* theirs) {
   const Status here = creation.agree();
-  const Status there = exchange(local, bridge, here ? records_of(local, creation) : std::vector<Record>(), theirs);
-  return here ? there : here;
+  if (here) return exchange(local, bridge, records_of(local, creation), theirs);
+  const std::string why = last_error_detail();  // the other group's answer has a sentence, too
+  exchange(local, bridge, {}, theirs).ignore();
+  return error(here.error_class(), "%s", why.c_str());
 }
 
 // Both groups' references move in. Null when memory ran out.

@@ -33,6 +33,8 @@ Status comm_get_errhandler(Comm& comm, MPI_Errhandler* errhandler) {
   return Status::ok();
 }
 Status comm_call_errhandler(Comm& comm, int errorcode) {
+  int known;
+  HEDDLE_TRY(mpi::error_class_of(errorcode, &known));
   mpi::raise(&comm, Status::of_class(errorcode), "MPI_Comm_call_errhandler");
   return Status::ok();
 }

@@ -15,7 +15,11 @@ Status check(const char* datarep) {
 // The room that the items need from *position on.
 Status check_room(const mpi::Datatype& type, MPI_Count count, MPI_Count size, MPI_Count position, MPI_Count* bytes) {
   *bytes = mpi::external32_size(type, count);
-  if (position >= 0 && position <= size && *bytes <= size - position) return Status::ok();
+  if (position < 0 || position > size) {
+    return error(MPI_ERR_ARG, "position is %lld; the packed buffer has %lld bytes", static_cast<long long>(position),
+                 static_cast<long long>(size));
+  }
+  if (*bytes <= size - position) return Status::ok();
   return error(MPI_ERR_TRUNCATE, "the items need %lld bytes at position %lld, and the packed buffer has %lld in all",
                static_cast<long long>(*bytes), static_cast<long long>(position), static_cast<long long>(size));
 }

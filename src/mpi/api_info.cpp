@@ -39,6 +39,10 @@ void copy_text(const std::string& text, char* out, std::size_t room) {
 Status info_create(MPI_Info* info) { return hand_out(mpi::take_info(), info); }
 
 Status info_create_env(int argc, char* argv[], MPI_Info* info) {
+  if (argc < 0 || (argc > 0 && argv == nullptr)) {
+    return error(MPI_ERR_ARG, "argc is %d and argv is %s; pass main's, or 0 and a null pointer", argc,
+                 argv == nullptr ? "null" : "an array");
+  }
   return hand_out(mpi::take_info(mpi::environment_pairs(argc, argv)), info);
 }
 

@@ -141,6 +141,7 @@ union Slot {
     type.extent = r.extent;
     type.true_extent = r.size;
     type.elements = is_pair(r.basic) ? 2 : 1;
+    type.most = most_items(r.size, r.extent);
     type.layout = block_layout(0, r.size);
     if (r.basic == Basic::kShortInt) {
       type.true_extent = r.extent;

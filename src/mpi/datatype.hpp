@@ -80,6 +80,7 @@ struct Datatype : Object {
   MPI_Count true_lb = 0;
   MPI_Count true_extent = 0;
   MPI_Count elements = 0;  // basic elements, as MPI_Get_elements counts them
+  MPI_Count most = 0;      // items whose bytes, and the distance from the first to the last, stay within kSpan
   Layout layout;
 
   std::shared_ptr<const LayoutMemory> layout_memory;
@@ -108,6 +109,16 @@ inline void retain(Datatype& type) noexcept {
 }
 inline void release(Datatype& type) noexcept {
   if (!type.predefined && type.release()) destroy(type);
+}
+
+// No memory is this long, and the sum of two such distances does not overflow.
+inline constexpr MPI_Count kSpan = MPI_Count{1} << 62;
+
+// Datatype::most.
+constexpr MPI_Count most_items(MPI_Count size, MPI_Count extent) noexcept {
+  const MPI_Count distance = extent >= 0 ? extent : extent < -kSpan ? kSpan : -extent;
+  const MPI_Count each = size > distance ? size : distance;
+  return each == 0 ? kSpan : each >= kSpan ? 1 : kSpan / each;
 }
 
 // The bytes of `count` items; the largest MPI_Count when they are more.

@@ -68,6 +68,7 @@ Status TypeBuilder::finish(const Layout& layout, Datatype** out) {
   type->true_lb = true_lb_;
   type->true_extent = true_extent;
   type->elements = elements_;
+  type->most = most_items(size_, extent);
   type->layout = layout;
   type->layout_memory = std::move(kept);
   type->contents = std::move(record);
@@ -94,6 +95,7 @@ Status clone(const Datatype& type, Datatype** out) {
   copy->true_lb = type.true_lb;
   copy->true_extent = type.true_extent;
   copy->elements = type.elements;
+  copy->most = type.most;
   copy->layout = type.layout;
   copy->layout_memory = type.layout_memory;
   copy->contents = type.contents;

@@ -105,6 +105,10 @@ mpi::Request* iflush_buffer(Comm& comm, BsendAccount& account) noexcept {
 Status attach_buffer(BsendAccount& a, void* buffer, MPI_Count size) {
   std::lock_guard lock(a.mutex);
   if (a.attached) return error(MPI_ERR_BUFFER, "a buffer is attached already; detach it first");
+  if (buffer == MPI_IN_PLACE || (buffer == nullptr && size != 0)) {
+    return error(MPI_ERR_BUFFER, "buffer is %s; give the address of %lld bytes, or MPI_BUFFER_AUTOMATIC",
+                 buffer == nullptr ? "null" : "MPI_IN_PLACE", static_cast<long long>(size));
+  }
   a.automatic = buffer == MPI_BUFFER_AUTOMATIC;
   a.buffer = buffer;
   a.size = a.automatic ? 0 : size;

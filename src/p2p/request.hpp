@@ -102,6 +102,14 @@ ReceiveRequest* make_receive(Comm& comm, const Arguments& arguments) noexcept;
 // Gives a receive back that is complete or was never started.
 void destroy(ReceiveRequest& receive) noexcept;
 
+// Of a complete request: a receive of a message that is shorter than its buffer. A collective's own may not be.
+inline std::size_t room(const Request& receive) noexcept {
+  return static_cast<const ReceiveRequest&>(receive).cursor.total();
+}
+inline bool fell_short(const Request& request) noexcept {
+  return request.type == &kReceiveType && static_cast<std::size_t>(request.bytes) < room(request);
+}
+
 // Lets a request go before it is complete; it is destroyed when it is (MPI_Request_free).
 void abandon(Request& request) noexcept;
 

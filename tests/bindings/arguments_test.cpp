@@ -93,6 +93,29 @@ TEST_F(Arguments, CountIsNegative) {
   EXPECT_ERROR(MPI_ERR_ARG, "blocklength", MPI_Type_vector(1, -1, 1, MPI_INT, &type));
 }
 
+// What no memory holds is refused before anything is computed from it.
+TEST_F(Arguments, CountIsMoreThanAnyMemory) {
+  const MPI_Count huge = MPI_Count{1} << 61;
+  EXPECT_ERROR(MPI_ERR_COUNT, "count is 2305843009213693952", MPI_Send_c(&value, huge, MPI_INT, 0, 0, self));
+  EXPECT_ERROR(MPI_ERR_COUNT, "recvcount", MPI_Allgather_c(&value, 1, MPI_INT, &other, huge, MPI_INT, self));
+  EXPECT_ERROR(MPI_ERR_COUNT, "arrays of that length",
+               MPI_Type_create_indexed_block_c(huge, 1, nullptr, MPI_INT, nullptr));
+  // An int is enough, when the items are far apart.
+  MPI_Datatype apart, back;
+  EXPECT_OK(MPI_Type_create_resized(MPI_INT, 0, MPI_Aint{1} << 40, &apart));
+  EXPECT_OK(MPI_Type_create_resized(MPI_INT, 0, -(MPI_Aint{1} << 40), &back));
+  EXPECT_OK(MPI_Type_commit(&apart));
+  EXPECT_OK(MPI_Type_commit(&back));
+  EXPECT_ERROR(MPI_ERR_COUNT, "count is 2147483647", MPI_Recv(&value, INT_MAX, apart, 0, 0, self, &status));
+  EXPECT_ERROR(MPI_ERR_COUNT, "count is 2147483647", MPI_Bcast(&value, INT_MAX, back, 0, self));
+  displs[0] = INT_MIN;
+  EXPECT_ERROR(MPI_ERR_ARG, "displs[0] is -2147483648",
+               MPI_Allgatherv(&value, 1, MPI_INT, &other, counts, displs, apart, self));
+  EXPECT_OK(MPI_Send(&value, 1, apart, MPI_PROC_NULL, 0, self));
+  EXPECT_OK(MPI_Type_free(&apart));
+  EXPECT_OK(MPI_Type_free(&back));
+}
+
 TEST_F(Arguments, RankIsOutOfRange) {
   EXPECT_ERROR(MPI_ERR_RANK, "dest is 1", MPI_Send(&value, 1, MPI_INT, 1, 0, self));
   EXPECT_ERROR(MPI_ERR_RANK, "dest is -1", MPI_Send(&value, 1, MPI_INT, MPI_ANY_SOURCE, 0, self));

@@ -12,12 +12,13 @@ extern "C" {
 HEDDLE_PUBLIC int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Allgather", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::allgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
@@ -28,12 +29,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgather) int MPI_Allgather(const void*, int, M
 HEDDLE_PUBLIC int PMPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Allgather_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::allgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
@@ -44,13 +46,15 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgather_c) int MPI_Allgather_c(const void*, MP
 HEDDLE_PUBLIC int PMPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Allgatherv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
     HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *recvtype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::allgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_);
@@ -61,13 +65,15 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgatherv) int MPI_Allgatherv(const void*, int,
 HEDDLE_PUBLIC int PMPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Allgatherv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
     HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *recvtype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::allgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_);
@@ -77,11 +83,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgatherv_c) int MPI_Allgatherv_c(const void*, 
 
 HEDDLE_PUBLIC int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Allreduce", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -93,11 +100,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allreduce) int MPI_Allreduce(const void*, void*,
 
 HEDDLE_PUBLIC int PMPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Allreduce_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -110,12 +118,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allreduce_c) int MPI_Allreduce_c(const void*, vo
 HEDDLE_PUBLIC int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Alltoall", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, comm_.peer_count));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::alltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
@@ -126,12 +135,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoall) int MPI_Alltoall(const void*, int, MPI
 HEDDLE_PUBLIC int PMPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Alltoall_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, comm_.peer_count));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::alltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
@@ -150,6 +160,9 @@ HEDDLE_PUBLIC int PMPI_Alltoallv(const void* sendbuf, const int sendcounts[], co
     HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (sends) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), comm_.peer_count, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), comm_.peer_count, *recvtype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_);
@@ -168,6 +181,9 @@ HEDDLE_PUBLIC int PMPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcoun
     HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (sends) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), comm_.peer_count, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), comm_.peer_count, *recvtype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_);
@@ -184,7 +200,11 @@ HEDDLE_PUBLIC int PMPI_Alltoallw(const void* sendbuf, const int sendcounts[], co
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
     HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
     HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count));
-    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    if (sends) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), comm_.peer_count, sendtypes));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), comm_.peer_count, recvtypes));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), comm_.peer_count, sendtypes));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), comm_.peer_count, recvtypes));
     return api::alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_);
   });
 }
@@ -199,7 +219,11 @@ HEDDLE_PUBLIC int PMPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcoun
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
     HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
     HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count));
-    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    if (sends) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), comm_.peer_count, sendtypes));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), comm_.peer_count, recvtypes));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), comm_.peer_count, sendtypes));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), comm_.peer_count, recvtypes));
     return api::alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_);
   });
 }
@@ -215,9 +239,9 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Barrier) int MPI_Barrier(MPI_Comm);
 HEDDLE_PUBLIC int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   return call<kRunning>("MPI_Bcast", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
-    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = ignored_type();
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_count("count", count, *datatype_));
     if (root != MPI_PROC_NULL) HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
     return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_);
   });
@@ -227,9 +251,9 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast) int MPI_Bcast(void*, int, MPI_Datatype, i
 HEDDLE_PUBLIC int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   return call<kRunning>("MPI_Bcast_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
-    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = ignored_type();
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_count("count", count, *datatype_));
     if (root != MPI_PROC_NULL) HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
     return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_);
   });
@@ -238,11 +262,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast_c) int MPI_Bcast_c(void*, MPI_Count, MPI_D
 
 HEDDLE_PUBLIC int PMPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Exscan", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -254,11 +279,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Exscan) int MPI_Exscan(const void*, void*, int, 
 
 HEDDLE_PUBLIC int PMPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Exscan_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -273,12 +299,12 @@ HEDDLE_PUBLIC int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype s
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
     if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_);
@@ -291,12 +317,12 @@ HEDDLE_PUBLIC int PMPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Da
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
     if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_);
@@ -309,13 +335,14 @@ HEDDLE_PUBLIC int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype 
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *recvtype_));
     if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_);
@@ -328,13 +355,14 @@ HEDDLE_PUBLIC int PMPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_D
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *recvtype_));
     if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_);
@@ -346,11 +374,11 @@ HEDDLE_PUBLIC int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI
   return call<kRunning>("MPI_Reduce", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = ignored_type();
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_count("count", count, *datatype_));
     if (root != MPI_PROC_NULL && takes_part(root, comm_) && !(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     if (root != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -364,11 +392,11 @@ HEDDLE_PUBLIC int PMPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count co
   return call<kRunning>("MPI_Reduce_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = ignored_type();
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_count("count", count, *datatype_));
     if (root != MPI_PROC_NULL && takes_part(root, comm_) && !(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     if (root != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -385,6 +413,8 @@ HEDDLE_PUBLIC int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const 
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), comm_.size, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -400,6 +430,8 @@ HEDDLE_PUBLIC int PMPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, cons
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), comm_.size, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -410,11 +442,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter_c) int MPI_Reduce_scatter_c(const
 
 HEDDLE_PUBLIC int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Reduce_scatter_block", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *datatype_, comm_.size));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, recvcount, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -426,11 +459,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter_block) int MPI_Reduce_scatter_blo
 
 HEDDLE_PUBLIC int PMPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Reduce_scatter_block_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *datatype_, comm_.size));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, recvcount, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -442,11 +476,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter_block_c) int MPI_Reduce_scatter_b
 
 HEDDLE_PUBLIC int PMPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Scan", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -458,11 +493,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Scan) int MPI_Scan(const void*, void*, int, MPI_
 
 HEDDLE_PUBLIC int PMPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Scan_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -477,12 +513,12 @@ HEDDLE_PUBLIC int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
-    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (at_root) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, comm_.peer_count));
+    if (receives) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_);
@@ -495,12 +531,12 @@ HEDDLE_PUBLIC int PMPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_D
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
-    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (at_root) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, comm_.peer_count));
+    if (receives) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_);
@@ -517,9 +553,10 @@ HEDDLE_PUBLIC int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], con
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (at_root) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *sendtype_));
+    if (receives) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_);
@@ -536,9 +573,10 @@ HEDDLE_PUBLIC int PMPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcount
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    if (at_root) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *sendtype_));
+    if (receives) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_);

@@ -12,13 +12,14 @@ extern "C" {
 HEDDLE_PUBLIC int PMPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Iallgather", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::allgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
@@ -29,13 +30,14 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iallgather) int MPI_Iallgather(const void*, int,
 HEDDLE_PUBLIC int PMPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Iallgather_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::allgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
@@ -46,7 +48,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iallgather_c) int MPI_Iallgather_c(const void*, 
 HEDDLE_PUBLIC int PMPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Iallgatherv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
@@ -54,6 +55,9 @@ HEDDLE_PUBLIC int PMPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datat
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *recvtype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::allgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::nonblocking(request));
@@ -64,7 +68,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iallgatherv) int MPI_Iallgatherv(const void*, in
 HEDDLE_PUBLIC int PMPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Iallgatherv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
@@ -72,6 +75,9 @@ HEDDLE_PUBLIC int PMPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, M
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *recvtype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::allgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::nonblocking(request));
@@ -81,12 +87,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iallgatherv_c) int MPI_Iallgatherv_c(const void*
 
 HEDDLE_PUBLIC int PMPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Iallreduce", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -98,12 +105,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iallreduce) int MPI_Iallreduce(const void*, void
 
 HEDDLE_PUBLIC int PMPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Iallreduce_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -116,13 +124,14 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iallreduce_c) int MPI_Iallreduce_c(const void*, 
 HEDDLE_PUBLIC int PMPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ialltoall", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, comm_.peer_count));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::alltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
@@ -133,13 +142,14 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ialltoall) int MPI_Ialltoall(const void*, int, M
 HEDDLE_PUBLIC int PMPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ialltoall_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, comm_.peer_count));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::alltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
@@ -159,6 +169,9 @@ HEDDLE_PUBLIC int PMPI_Ialltoallv(const void* sendbuf, const int sendcounts[], c
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), comm_.peer_count, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), comm_.peer_count, *recvtype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, coll::nonblocking(request));
@@ -178,6 +191,9 @@ HEDDLE_PUBLIC int PMPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcou
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), comm_.peer_count, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), comm_.peer_count, *recvtype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, coll::nonblocking(request));
@@ -195,7 +211,11 @@ HEDDLE_PUBLIC int PMPI_Ialltoallw(const void* sendbuf, const int sendcounts[], c
     HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
     HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    if (sends) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), comm_.peer_count, sendtypes));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), comm_.peer_count, recvtypes));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), comm_.peer_count, sendtypes));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), comm_.peer_count, recvtypes));
     return api::alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, coll::nonblocking(request));
   });
 }
@@ -211,7 +231,11 @@ HEDDLE_PUBLIC int PMPI_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcou
     HEDDLE_TRY(not_null("rdispls", rdispls, comm_.peer_count));
     HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), comm_.peer_count));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    if (sends) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), comm_.peer_count, sendtypes));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), comm_.peer_count, recvtypes));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), comm_.peer_count, sendtypes));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), comm_.peer_count, recvtypes));
     return api::alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, coll::nonblocking(request));
   });
 }
@@ -228,10 +252,10 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ibarrier) int MPI_Ibarrier(MPI_Comm, MPI_Request
 HEDDLE_PUBLIC int PMPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ibcast", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
-    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = ignored_type();
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(not_null("request", request));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_count("count", count, *datatype_));
     if (root != MPI_PROC_NULL) HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
     return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_, coll::nonblocking(request));
   });
@@ -241,10 +265,10 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ibcast) int MPI_Ibcast(void*, int, MPI_Datatype,
 HEDDLE_PUBLIC int PMPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ibcast_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
-    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = ignored_type();
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(not_null("request", request));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_count("count", count, *datatype_));
     if (root != MPI_PROC_NULL) HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
     return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_, coll::nonblocking(request));
   });
@@ -253,12 +277,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ibcast_c) int MPI_Ibcast_c(void*, MPI_Count, MPI
 
 HEDDLE_PUBLIC int PMPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Iexscan", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -270,12 +295,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iexscan) int MPI_Iexscan(const void*, void*, int
 
 HEDDLE_PUBLIC int PMPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Iexscan_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -290,13 +316,13 @@ HEDDLE_PUBLIC int PMPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype 
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
     if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
@@ -309,13 +335,13 @@ HEDDLE_PUBLIC int PMPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_D
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
     if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
@@ -328,7 +354,6 @@ HEDDLE_PUBLIC int PMPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
@@ -336,6 +361,8 @@ HEDDLE_PUBLIC int PMPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *recvtype_));
     if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, coll::nonblocking(request));
@@ -348,7 +375,6 @@ HEDDLE_PUBLIC int PMPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
@@ -356,6 +382,8 @@ HEDDLE_PUBLIC int PMPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *recvtype_));
     if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, coll::nonblocking(request));
@@ -367,12 +395,12 @@ HEDDLE_PUBLIC int PMPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MP
   return call<kRunning>("MPI_Ireduce", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = ignored_type();
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_count("count", count, *datatype_));
     if (root != MPI_PROC_NULL && takes_part(root, comm_) && !(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     if (root != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -386,12 +414,12 @@ HEDDLE_PUBLIC int PMPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count c
   return call<kRunning>("MPI_Ireduce_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = ignored_type();
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_count("count", count, *datatype_));
     if (root != MPI_PROC_NULL && takes_part(root, comm_) && !(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     if (root != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -409,6 +437,8 @@ HEDDLE_PUBLIC int PMPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), comm_.size, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -425,6 +455,8 @@ HEDDLE_PUBLIC int PMPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, con
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), comm_.size, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -435,12 +467,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_scatter_c) int MPI_Ireduce_scatter_c(con
 
 HEDDLE_PUBLIC int PMPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ireduce_scatter_block", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *datatype_, comm_.size));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, recvcount, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -452,12 +485,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_scatter_block) int MPI_Ireduce_scatter_b
 
 HEDDLE_PUBLIC int PMPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ireduce_scatter_block_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *datatype_, comm_.size));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, recvcount, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -469,12 +503,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ireduce_scatter_block_c) int MPI_Ireduce_scatter
 
 HEDDLE_PUBLIC int PMPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Iscan", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -486,12 +521,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iscan) int MPI_Iscan(const void*, void*, int, MP
 
 HEDDLE_PUBLIC int PMPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Iscan_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -506,13 +542,13 @@ HEDDLE_PUBLIC int PMPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
-    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (at_root) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, comm_.peer_count));
+    if (receives) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
@@ -525,13 +561,13 @@ HEDDLE_PUBLIC int PMPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
-    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (at_root) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, comm_.peer_count));
+    if (receives) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
@@ -548,10 +584,11 @@ HEDDLE_PUBLIC int PMPI_Iscatterv(const void* sendbuf, const int sendcounts[], co
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (at_root) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *sendtype_));
+    if (receives) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));
@@ -568,10 +605,11 @@ HEDDLE_PUBLIC int PMPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcoun
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    if (at_root) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *sendtype_));
+    if (receives) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::nonblocking(request));

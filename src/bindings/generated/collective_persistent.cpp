@@ -12,15 +12,16 @@ extern "C" {
 HEDDLE_PUBLIC int PMPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Allgather_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::allgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
@@ -31,15 +32,16 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgather_init) int MPI_Allgather_init(const voi
 HEDDLE_PUBLIC int PMPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Allgather_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::allgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
@@ -50,7 +52,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgather_init_c) int MPI_Allgather_init_c(const
 HEDDLE_PUBLIC int PMPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Allgatherv_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
@@ -60,6 +61,9 @@ HEDDLE_PUBLIC int PMPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_D
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *recvtype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::allgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::persistent(request));
@@ -70,7 +74,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgatherv_init) int MPI_Allgatherv_init(const v
 HEDDLE_PUBLIC int PMPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Allgatherv_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
@@ -80,6 +83,9 @@ HEDDLE_PUBLIC int PMPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcoun
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *recvtype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::allgatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::persistent(request));
@@ -89,7 +95,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgatherv_init_c) int MPI_Allgatherv_init_c(con
 
 HEDDLE_PUBLIC int PMPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Allreduce_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
@@ -97,6 +102,8 @@ HEDDLE_PUBLIC int PMPI_Allreduce_init(const void* sendbuf, void* recvbuf, int co
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -108,7 +115,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allreduce_init) int MPI_Allreduce_init(const voi
 
 HEDDLE_PUBLIC int PMPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Allreduce_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
@@ -116,6 +122,8 @@ HEDDLE_PUBLIC int PMPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -128,15 +136,16 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allreduce_init_c) int MPI_Allreduce_init_c(const
 HEDDLE_PUBLIC int PMPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Alltoall_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, comm_.peer_count));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::alltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
@@ -147,15 +156,16 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoall_init) int MPI_Alltoall_init(const void*
 HEDDLE_PUBLIC int PMPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Alltoall_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, comm_.peer_count));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::alltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
@@ -177,6 +187,9 @@ HEDDLE_PUBLIC int PMPI_Alltoallv_init(const void* sendbuf, const int sendcounts[
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), comm_.peer_count, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), comm_.peer_count, *recvtype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, coll::persistent(request));
@@ -198,6 +211,9 @@ HEDDLE_PUBLIC int PMPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count sen
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), comm_.peer_count, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), comm_.peer_count, *recvtype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, coll::persistent(request));
@@ -217,7 +233,11 @@ HEDDLE_PUBLIC int PMPI_Alltoallw_init(const void* sendbuf, const int sendcounts[
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    if (sends) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), comm_.peer_count, sendtypes));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), comm_.peer_count, recvtypes));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), comm_.peer_count, sendtypes));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), comm_.peer_count, recvtypes));
     return api::alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, coll::persistent(request));
   });
 }
@@ -235,7 +255,11 @@ HEDDLE_PUBLIC int PMPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count sen
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    if (sends) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), comm_.peer_count, sendtypes));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), comm_.peer_count, recvtypes));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
+    if (sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), comm_.peer_count, sendtypes));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), comm_.peer_count, recvtypes));
     return api::alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, coll::persistent(request));
   });
 }
@@ -254,12 +278,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Barrier_init) int MPI_Barrier_init(MPI_Comm, MPI
 HEDDLE_PUBLIC int PMPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Bcast_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
-    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = ignored_type();
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Info* info_ = nullptr;
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_count("count", count, *datatype_));
     if (root != MPI_PROC_NULL) HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
     return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_, coll::persistent(request));
   });
@@ -269,12 +293,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast_init) int MPI_Bcast_init(void*, int, MPI_D
 HEDDLE_PUBLIC int PMPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Bcast_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
-    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = ignored_type();
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Info* info_ = nullptr;
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_count("count", count, *datatype_));
     if (root != MPI_PROC_NULL) HEDDLE_TRY(check_buffer("buffer", buffer, count, *datatype_));
     return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_, coll::persistent(request));
   });
@@ -283,7 +307,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast_init_c) int MPI_Bcast_init_c(void*, MPI_Co
 
 HEDDLE_PUBLIC int PMPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Exscan_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
@@ -291,6 +314,8 @@ HEDDLE_PUBLIC int PMPI_Exscan_init(const void* sendbuf, void* recvbuf, int count
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -302,7 +327,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Exscan_init) int MPI_Exscan_init(const void*, vo
 
 HEDDLE_PUBLIC int PMPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Exscan_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
@@ -310,6 +334,8 @@ HEDDLE_PUBLIC int PMPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Cou
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -324,15 +350,15 @@ HEDDLE_PUBLIC int PMPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datat
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
     if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
@@ -345,15 +371,15 @@ HEDDLE_PUBLIC int PMPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, M
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, comm_.peer_count));
     if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::gather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, at_root ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
@@ -366,7 +392,6 @@ HEDDLE_PUBLIC int PMPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Data
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
@@ -376,6 +401,8 @@ HEDDLE_PUBLIC int PMPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Data
     mpi::Info* info_ = nullptr;
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *recvtype_));
     if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, coll::persistent(request));
@@ -388,7 +415,6 @@ HEDDLE_PUBLIC int PMPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, 
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool sends = takes_part(root, comm_) && !(at_root && sendbuf == MPI_IN_PLACE);
-    if (sends) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (sends) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     if (at_root) HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), comm_.peer_count));
@@ -398,6 +424,8 @@ HEDDLE_PUBLIC int PMPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, 
     mpi::Info* info_ = nullptr;
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (sends) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    if (at_root) HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *recvtype_));
     if (root != MPI_PROC_NULL && sends) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.peer_count, *recvtype_));
     return api::gatherv(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, root, comm_, coll::persistent(request));
@@ -409,7 +437,6 @@ HEDDLE_PUBLIC int PMPI_Reduce_init(const void* sendbuf, void* recvbuf, int count
   return call<kRunning>("MPI_Reduce_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = ignored_type();
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
@@ -417,6 +444,7 @@ HEDDLE_PUBLIC int PMPI_Reduce_init(const void* sendbuf, void* recvbuf, int count
     mpi::Info* info_ = nullptr;
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_count("count", count, *datatype_));
     if (root != MPI_PROC_NULL && takes_part(root, comm_) && !(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     if (root != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -430,7 +458,6 @@ HEDDLE_PUBLIC int PMPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Cou
   return call<kRunning>("MPI_Reduce_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
-    if (root != MPI_PROC_NULL) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = ignored_type();
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
@@ -438,6 +465,7 @@ HEDDLE_PUBLIC int PMPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Cou
     mpi::Info* info_ = nullptr;
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (root != MPI_PROC_NULL) HEDDLE_TRY(check_count("count", count, *datatype_));
     if (root != MPI_PROC_NULL && takes_part(root, comm_) && !(sendbuf == MPI_IN_PLACE && at_root)) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     if (at_root) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     if (root != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -449,7 +477,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_init_c) int MPI_Reduce_init_c(const void*
 
 HEDDLE_PUBLIC int PMPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Reduce_scatter_block_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
@@ -457,6 +484,8 @@ HEDDLE_PUBLIC int PMPI_Reduce_scatter_block_init(const void* sendbuf, void* recv
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *datatype_, comm_.size));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, recvcount, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -468,7 +497,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter_block_init) int MPI_Reduce_scatte
 
 HEDDLE_PUBLIC int PMPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Reduce_scatter_block_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
@@ -476,6 +504,8 @@ HEDDLE_PUBLIC int PMPI_Reduce_scatter_block_init_c(const void* sendbuf, void* re
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *datatype_, comm_.size));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, recvcount, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -495,6 +525,8 @@ HEDDLE_PUBLIC int PMPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, c
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), comm_.size, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -513,6 +545,8 @@ HEDDLE_PUBLIC int PMPI_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf,
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), comm_.size, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), comm_.size, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -523,7 +557,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter_init_c) int MPI_Reduce_scatter_in
 
 HEDDLE_PUBLIC int PMPI_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Scan_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
@@ -531,6 +564,8 @@ HEDDLE_PUBLIC int PMPI_Scan_init(const void* sendbuf, void* recvbuf, int count, 
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -542,7 +577,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Scan_init) int MPI_Scan_init(const void*, void*,
 
 HEDDLE_PUBLIC int PMPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Scan_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
@@ -550,6 +584,8 @@ HEDDLE_PUBLIC int PMPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_in_place("sendbuf", sendbuf, comm_));
     if (sendbuf != MPI_IN_PLACE) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -564,15 +600,15 @@ HEDDLE_PUBLIC int PMPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Data
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
-    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (at_root) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, comm_.peer_count));
+    if (receives) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
@@ -585,15 +621,15 @@ HEDDLE_PUBLIC int PMPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, 
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
     const bool receives = takes_part(root, comm_) && !(at_root && recvbuf == MPI_IN_PLACE);
-    if (at_root) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (at_root) HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, comm_.peer_count));
+    if (receives) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatter(sendbuf, at_root ? sendcount : 0, *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
@@ -610,14 +646,15 @@ HEDDLE_PUBLIC int PMPI_Scatterv_init(const void* sendbuf, const int sendcounts[]
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (at_root) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *sendtype_));
+    if (receives) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
-    if (at_root && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
   });
 }
@@ -632,14 +669,15 @@ HEDDLE_PUBLIC int PMPI_Scatterv_init_c(const void* sendbuf, const MPI_Count send
     if (at_root) HEDDLE_TRY(not_null("displs", displs, comm_.peer_count));
     mpi::Datatype* sendtype_ = ignored_type();
     if (at_root) HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    if (receives) HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = ignored_type();
     if (receives) HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     if (root != MPI_PROC_NULL) HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    if (at_root) HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "displs", mpi::IntArray(displs), comm_.peer_count, *sendtype_));
+    if (receives) HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     if (at_root) HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), comm_.peer_count, *sendtype_));
-    if (at_root && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    if (root != MPI_PROC_NULL && receives) HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::scatterv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(displs), *sendtype_, recvbuf, receives ? recvcount : 0, *recvtype_, root, comm_, coll::persistent(request));
   });
 }

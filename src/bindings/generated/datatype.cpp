@@ -19,12 +19,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Get_address) int MPI_Get_address(const void*, MP
 
 HEDDLE_PUBLIC int PMPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize, int* position, MPI_Comm comm) {
   return call<kRunning>("MPI_Pack", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "incount", incount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(not_negative(MPI_ERR_ARG, "outsize", outsize));
     HEDDLE_TRY(not_null("position", position));
     MPI_Count position_ = *position;
+    HEDDLE_TRY(check_count("incount", incount, *datatype_));
     HEDDLE_TRY(check_buffer("inbuf", inbuf, incount, *datatype_));
     HEDDLE_TRY(check_bytes("outbuf", outbuf, outsize));
     HEDDLE_TRY(api::pack(inbuf, incount, *datatype_, outbuf, outsize, &position_, comm_));
@@ -36,11 +36,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Pack) int MPI_Pack(const void*, int, MPI_Datatyp
 
 HEDDLE_PUBLIC int PMPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize, MPI_Count* position, MPI_Comm comm) {
   return call<kRunning>("MPI_Pack_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "incount", incount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(not_negative(MPI_ERR_ARG, "outsize", outsize));
     HEDDLE_TRY(not_null("position", position));
+    HEDDLE_TRY(check_count("incount", incount, *datatype_));
     HEDDLE_TRY(check_buffer("inbuf", inbuf, incount, *datatype_));
     HEDDLE_TRY(check_bytes("outbuf", outbuf, outsize));
     return api::pack(inbuf, incount, *datatype_, outbuf, outsize, position, comm_);
@@ -51,10 +51,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Pack_c) int MPI_Pack_c(const void*, MPI_Count, M
 HEDDLE_PUBLIC int PMPI_Pack_external(const char datarep[], const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, MPI_Aint outsize, MPI_Aint* position) {
   return call<kRunning>("MPI_Pack_external", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_null("datarep", datarep));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "incount", incount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    HEDDLE_TRY(not_negative(MPI_ERR_ARG, "outsize", outsize));
     HEDDLE_TRY(not_null("position", position));
+    HEDDLE_TRY(check_count("incount", incount, *datatype_));
     HEDDLE_TRY(check_buffer("inbuf", inbuf, incount, *datatype_));
     HEDDLE_TRY(check_bytes("outbuf", outbuf, outsize));
     return api::pack_external(datarep, inbuf, incount, *datatype_, outbuf, outsize, position);
@@ -65,10 +66,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Pack_external) int MPI_Pack_external(const char 
 HEDDLE_PUBLIC int PMPI_Pack_external_c(const char datarep[], const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize, MPI_Count* position) {
   return call<kRunning>("MPI_Pack_external_c", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_null("datarep", datarep));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "incount", incount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    HEDDLE_TRY(not_negative(MPI_ERR_ARG, "outsize", outsize));
     HEDDLE_TRY(not_null("position", position));
+    HEDDLE_TRY(check_count("incount", incount, *datatype_));
     HEDDLE_TRY(check_buffer("inbuf", inbuf, incount, *datatype_));
     HEDDLE_TRY(check_bytes("outbuf", outbuf, outsize));
     return api::pack_external(datarep, inbuf, incount, *datatype_, outbuf, outsize, position);
@@ -79,10 +81,10 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Pack_external_c) int MPI_Pack_external_c(const c
 HEDDLE_PUBLIC int PMPI_Pack_external_size(const char datarep[], int incount, MPI_Datatype datatype, MPI_Aint* size) {
   return call<kRunning>("MPI_Pack_external_size", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_null("datarep", datarep));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "incount", incount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find("datatype", datatype, datatype_));
     HEDDLE_TRY(not_null("size", size));
+    HEDDLE_TRY(check_count("incount", incount, *datatype_));
     return api::pack_external_size(datarep, incount, *datatype_, size);
   });
 }
@@ -91,10 +93,10 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Pack_external_size) int MPI_Pack_external_size(c
 HEDDLE_PUBLIC int PMPI_Pack_external_size_c(const char datarep[], MPI_Count incount, MPI_Datatype datatype, MPI_Count* size) {
   return call<kRunning>("MPI_Pack_external_size_c", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_null("datarep", datarep));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "incount", incount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find("datatype", datatype, datatype_));
     HEDDLE_TRY(not_null("size", size));
+    HEDDLE_TRY(check_count("incount", incount, *datatype_));
     return api::pack_external_size(datarep, incount, *datatype_, size);
   });
 }
@@ -160,9 +162,9 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_contiguous_c) int MPI_Type_contiguous_c(MPI
 HEDDLE_PUBLIC int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return call<kRunning>("MPI_Type_create_darray", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_ARG, "ndims", ndims));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "array_of_gsizes", mpi::IntArray(array_of_gsizes), ndims));
+    HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_gsizes", mpi::IntArray(array_of_gsizes), ndims));
     HEDDLE_TRY(not_null("array_of_distribs", array_of_distribs, ndims));
-    HEDDLE_TRY(not_null("array_of_dargs", array_of_dargs, ndims));
+    HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_dargs", mpi::IntArray(array_of_dargs), ndims));
     HEDDLE_TRY(not_null("array_of_psizes", array_of_psizes, ndims));
     mpi::Datatype* oldtype_ = nullptr;
     HEDDLE_TRY(find("oldtype", oldtype, oldtype_));
@@ -175,9 +177,9 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_create_darray) int MPI_Type_create_darray(i
 HEDDLE_PUBLIC int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return call<kRunning>("MPI_Type_create_darray_c", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_ARG, "ndims", ndims));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "array_of_gsizes", mpi::IntArray(array_of_gsizes), ndims));
+    HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_gsizes", mpi::IntArray(array_of_gsizes), ndims));
     HEDDLE_TRY(not_null("array_of_distribs", array_of_distribs, ndims));
-    HEDDLE_TRY(not_null("array_of_dargs", array_of_dargs, ndims));
+    HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_dargs", mpi::IntArray(array_of_dargs), ndims));
     HEDDLE_TRY(not_null("array_of_psizes", array_of_psizes, ndims));
     mpi::Datatype* oldtype_ = nullptr;
     HEDDLE_TRY(find("oldtype", oldtype, oldtype_));
@@ -227,6 +229,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_create_hindexed) int MPI_Type_create_hindex
 HEDDLE_PUBLIC int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return call<kRunning>("MPI_Type_create_hindexed_c", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    HEDDLE_TRY(check_length("count", count));
     HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_blocklengths", mpi::IntArray(array_of_blocklengths), count));
     HEDDLE_TRY(not_null("array_of_displacements", array_of_displacements, count));
     mpi::Datatype* oldtype_ = nullptr;
@@ -253,6 +256,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_create_hindexed_block) int MPI_Type_create_
 HEDDLE_PUBLIC int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return call<kRunning>("MPI_Type_create_hindexed_block_c", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    HEDDLE_TRY(check_length("count", count));
     HEDDLE_TRY(not_negative(MPI_ERR_ARG, "blocklength", blocklength));
     HEDDLE_TRY(not_null("array_of_displacements", array_of_displacements, count));
     mpi::Datatype* oldtype_ = nullptr;
@@ -303,6 +307,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_create_indexed_block) int MPI_Type_create_i
 HEDDLE_PUBLIC int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return call<kRunning>("MPI_Type_create_indexed_block_c", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    HEDDLE_TRY(check_length("count", count));
     HEDDLE_TRY(not_negative(MPI_ERR_ARG, "blocklength", blocklength));
     HEDDLE_TRY(not_null("array_of_displacements", array_of_displacements, count));
     mpi::Datatype* oldtype_ = nullptr;
@@ -348,6 +353,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_create_struct) int MPI_Type_create_struct(i
 HEDDLE_PUBLIC int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype* newtype) {
   return call<kRunning>("MPI_Type_create_struct_c", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    HEDDLE_TRY(check_length("count", count));
     HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_blocklengths", mpi::IntArray(array_of_blocklengths), count));
     HEDDLE_TRY(not_null("array_of_displacements", array_of_displacements, count));
     HEDDLE_TRY(check_types("array_of_types", array_of_types, count));
@@ -360,9 +366,9 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_create_struct_c) int MPI_Type_create_struct
 HEDDLE_PUBLIC int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[], const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return call<kRunning>("MPI_Type_create_subarray", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_ARG, "ndims", ndims));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "array_of_sizes", mpi::IntArray(array_of_sizes), ndims));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "array_of_subsizes", mpi::IntArray(array_of_subsizes), ndims));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "array_of_starts", mpi::IntArray(array_of_starts), ndims));
+    HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_sizes", mpi::IntArray(array_of_sizes), ndims));
+    HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_subsizes", mpi::IntArray(array_of_subsizes), ndims));
+    HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_starts", mpi::IntArray(array_of_starts), ndims));
     mpi::Datatype* oldtype_ = nullptr;
     HEDDLE_TRY(find("oldtype", oldtype, oldtype_));
     HEDDLE_TRY(not_null("newtype", newtype));
@@ -374,9 +380,9 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_create_subarray) int MPI_Type_create_subarr
 HEDDLE_PUBLIC int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return call<kRunning>("MPI_Type_create_subarray_c", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_ARG, "ndims", ndims));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "array_of_sizes", mpi::IntArray(array_of_sizes), ndims));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "array_of_subsizes", mpi::IntArray(array_of_subsizes), ndims));
-    HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "array_of_starts", mpi::IntArray(array_of_starts), ndims));
+    HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_sizes", mpi::IntArray(array_of_sizes), ndims));
+    HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_subsizes", mpi::IntArray(array_of_subsizes), ndims));
+    HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_starts", mpi::IntArray(array_of_starts), ndims));
     mpi::Datatype* oldtype_ = nullptr;
     HEDDLE_TRY(find("oldtype", oldtype, oldtype_));
     HEDDLE_TRY(not_null("newtype", newtype));
@@ -573,6 +579,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Type_indexed) int MPI_Type_indexed(int, const in
 HEDDLE_PUBLIC int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return call<kRunning>("MPI_Type_indexed_c", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
+    HEDDLE_TRY(check_length("count", count));
     HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_blocklengths", mpi::IntArray(array_of_blocklengths), count));
     HEDDLE_TRY(not_null("array_of_displacements", array_of_displacements, count));
     mpi::Datatype* oldtype_ = nullptr;
@@ -663,9 +670,9 @@ HEDDLE_PUBLIC int PMPI_Unpack(const void* inbuf, int insize, int* position, void
     HEDDLE_TRY(not_negative(MPI_ERR_ARG, "insize", insize));
     HEDDLE_TRY(not_null("position", position));
     MPI_Count position_ = *position;
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "outcount", outcount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    HEDDLE_TRY(check_count("outcount", outcount, *datatype_));
     HEDDLE_TRY(check_bytes("inbuf", inbuf, insize));
     HEDDLE_TRY(check_buffer("outbuf", outbuf, outcount, *datatype_));
     HEDDLE_TRY(api::unpack(inbuf, insize, &position_, outbuf, outcount, *datatype_, comm_));
@@ -679,9 +686,9 @@ HEDDLE_PUBLIC int PMPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* 
   return call<kRunning>("MPI_Unpack_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_ARG, "insize", insize));
     HEDDLE_TRY(not_null("position", position));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "outcount", outcount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    HEDDLE_TRY(check_count("outcount", outcount, *datatype_));
     HEDDLE_TRY(check_bytes("inbuf", inbuf, insize));
     HEDDLE_TRY(check_buffer("outbuf", outbuf, outcount, *datatype_));
     return api::unpack(inbuf, insize, position, outbuf, outcount, *datatype_, comm_);
@@ -692,10 +699,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Unpack_c) int MPI_Unpack_c(const void*, MPI_Coun
 HEDDLE_PUBLIC int PMPI_Unpack_external(const char datarep[], const void* inbuf, MPI_Aint insize, MPI_Aint* position, void* outbuf, int outcount, MPI_Datatype datatype) {
   return call<kRunning>("MPI_Unpack_external", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_null("datarep", datarep));
+    HEDDLE_TRY(not_negative(MPI_ERR_ARG, "insize", insize));
     HEDDLE_TRY(not_null("position", position));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "outcount", outcount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    HEDDLE_TRY(check_count("outcount", outcount, *datatype_));
     HEDDLE_TRY(check_bytes("inbuf", inbuf, insize));
     HEDDLE_TRY(check_buffer("outbuf", outbuf, outcount, *datatype_));
     return api::unpack_external(datarep, inbuf, insize, position, outbuf, outcount, *datatype_);
@@ -706,10 +714,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Unpack_external) int MPI_Unpack_external(const c
 HEDDLE_PUBLIC int PMPI_Unpack_external_c(const char datarep[], const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount, MPI_Datatype datatype) {
   return call<kRunning>("MPI_Unpack_external_c", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_null("datarep", datarep));
+    HEDDLE_TRY(not_negative(MPI_ERR_ARG, "insize", insize));
     HEDDLE_TRY(not_null("position", position));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "outcount", outcount));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    HEDDLE_TRY(check_count("outcount", outcount, *datatype_));
     HEDDLE_TRY(check_bytes("inbuf", inbuf, insize));
     HEDDLE_TRY(check_buffer("outbuf", outbuf, outcount, *datatype_));
     return api::unpack_external(datarep, inbuf, insize, position, outbuf, outcount, *datatype_);

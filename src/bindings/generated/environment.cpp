@@ -46,6 +46,8 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Abi_get_version) int MPI_Abi_get_version(int*, i
 
 HEDDLE_PUBLIC int PMPI_Abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical_false) {
   return call<kAnyTime>("MPI_Abi_set_fortran_booleans", OnNothing{}, [&]() -> Status {
+    HEDDLE_TRY(not_null("logical_true", logical_true));
+    HEDDLE_TRY(not_null("logical_false", logical_false));
     return api::abi_set_fortran_booleans(logical_size, logical_true, logical_false);
   });
 }

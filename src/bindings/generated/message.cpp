@@ -11,11 +11,11 @@ extern "C" {
 
 HEDDLE_PUBLIC int PMPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   return call<kRunning>("MPI_Bsend", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::bsend(buf, count, *datatype_, dest, tag, comm_);
   });
@@ -24,11 +24,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bsend) int MPI_Bsend(const void*, int, MPI_Datat
 
 HEDDLE_PUBLIC int PMPI_Bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   return call<kRunning>("MPI_Bsend_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::bsend(buf, count, *datatype_, dest, tag, comm_);
   });
@@ -37,12 +37,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bsend_c) int MPI_Bsend_c(const void*, MPI_Count,
 
 HEDDLE_PUBLIC int PMPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Bsend_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::bsend_init(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -51,12 +51,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bsend_init) int MPI_Bsend_init(const void*, int,
 
 HEDDLE_PUBLIC int PMPI_Bsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Bsend_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::bsend_init(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -65,12 +65,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bsend_init_c) int MPI_Bsend_init_c(const void*, 
 
 HEDDLE_PUBLIC int PMPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ibsend", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::ibsend(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -79,12 +79,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ibsend) int MPI_Ibsend(const void*, int, MPI_Dat
 
 HEDDLE_PUBLIC int PMPI_Ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ibsend_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::ibsend(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -104,10 +104,10 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Improbe) int MPI_Improbe(int, int, MPI_Comm, int
 
 HEDDLE_PUBLIC int PMPI_Imrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message, MPI_Request* request) {
   return call<kRunning>("MPI_Imrecv", OnMessage{"message", message}, [&]() -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::imrecv(buf, count, *datatype_, message, request);
   });
@@ -116,10 +116,10 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Imrecv) int MPI_Imrecv(void*, int, MPI_Datatype,
 
 HEDDLE_PUBLIC int PMPI_Imrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message, MPI_Request* request) {
   return call<kRunning>("MPI_Imrecv_c", OnMessage{"message", message}, [&]() -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::imrecv(buf, count, *datatype_, message, request);
   });
@@ -138,12 +138,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iprobe) int MPI_Iprobe(int, int, MPI_Comm, int*,
 
 [[gnu::noinline]] static int checked_MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Irecv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::irecv(buf, count, *datatype_, source, tag, comm_, request);
   });
@@ -156,12 +156,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irecv) int MPI_Irecv(void*, int, MPI_Datatype, i
 
 [[gnu::noinline]] static int checked_MPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Irecv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::irecv(buf, count, *datatype_, source, tag, comm_, request);
   });
@@ -174,12 +174,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irecv_c) int MPI_Irecv_c(void*, MPI_Count, MPI_D
 
 HEDDLE_PUBLIC int PMPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Irsend", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::irsend(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -188,12 +188,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irsend) int MPI_Irsend(const void*, int, MPI_Dat
 
 HEDDLE_PUBLIC int PMPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Irsend_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::irsend(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -202,12 +202,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irsend_c) int MPI_Irsend_c(const void*, MPI_Coun
 
 [[gnu::noinline]] static int checked_MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Isend", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::isend(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -220,12 +220,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Isend) int MPI_Isend(const void*, int, MPI_Datat
 
 [[gnu::noinline]] static int checked_MPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Isend_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::isend(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -238,17 +238,17 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Isend_c) int MPI_Isend_c(const void*, MPI_Count,
 
 HEDDLE_PUBLIC int PMPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Isendrecv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("sendtag", sendtag));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::isendrecv(sendbuf, sendcount, *sendtype_, dest, sendtag, recvbuf, recvcount, *recvtype_, source, recvtag, comm_, request);
@@ -258,17 +258,17 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Isendrecv) int MPI_Isendrecv(const void*, int, M
 
 HEDDLE_PUBLIC int PMPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Isendrecv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("sendtag", sendtag));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::isendrecv(sendbuf, sendcount, *sendtype_, dest, sendtag, recvbuf, recvcount, *recvtype_, source, recvtag, comm_, request);
@@ -278,7 +278,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Isendrecv_c) int MPI_Isendrecv_c(const void*, MP
 
 HEDDLE_PUBLIC int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Isendrecv_replace", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
@@ -286,6 +285,7 @@ HEDDLE_PUBLIC int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype data
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::isendrecv_replace(buf, count, *datatype_, dest, sendtag, source, recvtag, comm_, request);
   });
@@ -294,7 +294,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Isendrecv_replace) int MPI_Isendrecv_replace(voi
 
 HEDDLE_PUBLIC int PMPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Isendrecv_replace_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
@@ -302,6 +301,7 @@ HEDDLE_PUBLIC int PMPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datat
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::isendrecv_replace(buf, count, *datatype_, dest, sendtag, source, recvtag, comm_, request);
   });
@@ -310,12 +310,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Isendrecv_replace_c) int MPI_Isendrecv_replace_c
 
 HEDDLE_PUBLIC int PMPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Issend", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::issend(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -324,12 +324,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Issend) int MPI_Issend(const void*, int, MPI_Dat
 
 HEDDLE_PUBLIC int PMPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Issend_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::issend(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -348,9 +348,9 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Mprobe) int MPI_Mprobe(int, int, MPI_Comm, MPI_M
 
 HEDDLE_PUBLIC int PMPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message, MPI_Status* status) {
   return call<kRunning>("MPI_Mrecv", OnMessage{"message", message}, [&]() -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::mrecv(buf, count, *datatype_, message, status);
   });
@@ -359,9 +359,9 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Mrecv) int MPI_Mrecv(void*, int, MPI_Datatype, M
 
 HEDDLE_PUBLIC int PMPI_Mrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message, MPI_Status* status) {
   return call<kRunning>("MPI_Mrecv_c", OnMessage{"message", message}, [&]() -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::mrecv(buf, count, *datatype_, message, status);
   });
@@ -379,11 +379,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Probe) int MPI_Probe(int, int, MPI_Comm, MPI_Sta
 
 HEDDLE_PUBLIC int PMPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
   return call<kRunning>("MPI_Recv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::recv(buf, count, *datatype_, source, tag, comm_, status);
   });
@@ -392,11 +392,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Recv) int MPI_Recv(void*, int, MPI_Datatype, int
 
 HEDDLE_PUBLIC int PMPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
   return call<kRunning>("MPI_Recv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::recv(buf, count, *datatype_, source, tag, comm_, status);
   });
@@ -405,12 +405,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Recv_c) int MPI_Recv_c(void*, MPI_Count, MPI_Dat
 
 HEDDLE_PUBLIC int PMPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Recv_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::recv_init(buf, count, *datatype_, source, tag, comm_, request);
   });
@@ -419,12 +419,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Recv_init) int MPI_Recv_init(void*, int, MPI_Dat
 
 HEDDLE_PUBLIC int PMPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Recv_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::recv_init(buf, count, *datatype_, source, tag, comm_, request);
   });
@@ -433,11 +433,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Recv_init_c) int MPI_Recv_init_c(void*, MPI_Coun
 
 HEDDLE_PUBLIC int PMPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   return call<kRunning>("MPI_Rsend", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::rsend(buf, count, *datatype_, dest, tag, comm_);
   });
@@ -446,11 +446,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Rsend) int MPI_Rsend(const void*, int, MPI_Datat
 
 HEDDLE_PUBLIC int PMPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   return call<kRunning>("MPI_Rsend_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::rsend(buf, count, *datatype_, dest, tag, comm_);
   });
@@ -459,12 +459,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Rsend_c) int MPI_Rsend_c(const void*, MPI_Count,
 
 HEDDLE_PUBLIC int PMPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Rsend_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::rsend_init(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -473,12 +473,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Rsend_init) int MPI_Rsend_init(const void*, int,
 
 HEDDLE_PUBLIC int PMPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Rsend_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::rsend_init(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -487,11 +487,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Rsend_init_c) int MPI_Rsend_init_c(const void*, 
 
 [[gnu::noinline]] static int checked_MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) noexcept {
   return call<kRunning>("MPI_Send", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::send(buf, count, *datatype_, dest, tag, comm_);
   });
@@ -504,11 +504,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Send) int MPI_Send(const void*, int, MPI_Datatyp
 
 [[gnu::noinline]] static int checked_MPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) noexcept {
   return call<kRunning>("MPI_Send_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::send(buf, count, *datatype_, dest, tag, comm_);
   });
@@ -521,12 +521,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Send_c) int MPI_Send_c(const void*, MPI_Count, M
 
 HEDDLE_PUBLIC int PMPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Send_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::send_init(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -535,12 +535,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Send_init) int MPI_Send_init(const void*, int, M
 
 HEDDLE_PUBLIC int PMPI_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Send_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::send_init(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -549,16 +549,16 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Send_init_c) int MPI_Send_init_c(const void*, MP
 
 HEDDLE_PUBLIC int PMPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   return call<kRunning>("MPI_Sendrecv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("sendtag", sendtag));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::sendrecv(sendbuf, sendcount, *sendtype_, dest, sendtag, recvbuf, recvcount, *recvtype_, source, recvtag, comm_, status);
@@ -568,16 +568,16 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Sendrecv) int MPI_Sendrecv(const void*, int, MPI
 
 HEDDLE_PUBLIC int PMPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   return call<kRunning>("MPI_Sendrecv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("sendtag", sendtag));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::sendrecv(sendbuf, sendcount, *sendtype_, dest, sendtag, recvbuf, recvcount, *recvtype_, source, recvtag, comm_, status);
@@ -587,13 +587,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Sendrecv_c) int MPI_Sendrecv_c(const void*, MPI_
 
 HEDDLE_PUBLIC int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   return call<kRunning>("MPI_Sendrecv_replace", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("sendtag", sendtag));
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::sendrecv_replace(buf, count, *datatype_, dest, sendtag, source, recvtag, comm_, status);
   });
@@ -602,13 +602,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Sendrecv_replace) int MPI_Sendrecv_replace(void*
 
 HEDDLE_PUBLIC int PMPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   return call<kRunning>("MPI_Sendrecv_replace_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("sendtag", sendtag));
     HEDDLE_TRY(check_source("source", source, comm_));
     HEDDLE_TRY(check_recv_tag("recvtag", recvtag, comm_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::sendrecv_replace(buf, count, *datatype_, dest, sendtag, source, recvtag, comm_, status);
   });
@@ -617,11 +617,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Sendrecv_replace_c) int MPI_Sendrecv_replace_c(v
 
 HEDDLE_PUBLIC int PMPI_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   return call<kRunning>("MPI_Ssend", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::ssend(buf, count, *datatype_, dest, tag, comm_);
   });
@@ -630,11 +630,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ssend) int MPI_Ssend(const void*, int, MPI_Datat
 
 HEDDLE_PUBLIC int PMPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   return call<kRunning>("MPI_Ssend_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::ssend(buf, count, *datatype_, dest, tag, comm_);
   });
@@ -643,12 +643,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ssend_c) int MPI_Ssend_c(const void*, MPI_Count,
 
 HEDDLE_PUBLIC int PMPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ssend_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::ssend_init(buf, count, *datatype_, dest, tag, comm_, request);
   });
@@ -657,12 +657,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ssend_init) int MPI_Ssend_init(const void*, int,
 
 HEDDLE_PUBLIC int PMPI_Ssend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ssend_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     HEDDLE_TRY(check_dest("dest", dest, comm_));
     HEDDLE_TRY(check_send_tag("tag", tag));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
     return api::ssend_init(buf, count, *datatype_, dest, tag, comm_, request);
   });

@@ -49,11 +49,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Op_free) int MPI_Op_free(MPI_Op*);
 
 HEDDLE_PUBLIC int PMPI_Reduce_local(const void* inbuf, void* inoutbuf, int count, MPI_Datatype datatype, MPI_Op op) {
   return call<kRunning>("MPI_Reduce_local", OnNothing{}, [&]() -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("inbuf", inbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("inoutbuf", inoutbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));
@@ -65,11 +65,11 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_local) int MPI_Reduce_local(const void*, 
 
 HEDDLE_PUBLIC int PMPI_Reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
   return call<kRunning>("MPI_Reduce_local_c", OnNothing{}, [&]() -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
     mpi::Op* op_ = nullptr;
     HEDDLE_TRY(find("op", op, op_));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
     HEDDLE_TRY(check_buffer("inbuf", inbuf, count, *datatype_));
     HEDDLE_TRY(check_buffer("inoutbuf", inoutbuf, count, *datatype_));
     HEDDLE_TRY(mpi::check_op(*op_, *datatype_));

@@ -133,6 +133,7 @@ HEDDLE_PUBLIC int PMPI_Request_get_status_some(int incount, const MPI_Request ar
   return call<kRunning>("MPI_Request_get_status_some", OnRequests{"array_of_requests", incount, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "incount", incount));
     HEDDLE_TRY(not_null("outcount", outcount));
+    HEDDLE_TRY(not_null("array_of_indices", array_of_indices, incount));
     return api::request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
   });
 }
@@ -285,6 +286,7 @@ HEDDLE_PUBLIC int PMPI_Testsome(int incount, MPI_Request array_of_requests[], in
   return call<kRunning>("MPI_Testsome", OnRequests{"array_of_requests", incount, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "incount", incount));
     HEDDLE_TRY(not_null("outcount", outcount));
+    HEDDLE_TRY(not_null("array_of_indices", array_of_indices, incount));
     return api::testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
   });
 }
@@ -326,6 +328,7 @@ HEDDLE_PUBLIC int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], in
   return call<kRunning>("MPI_Waitsome", OnRequests{"array_of_requests", incount, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "incount", incount));
     HEDDLE_TRY(not_null("outcount", outcount));
+    HEDDLE_TRY(not_null("array_of_indices", array_of_indices, incount));
     return api::waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
   });
 }

@@ -150,6 +150,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_T_enum_get_item) int MPI_T_enum_get_item(MPI_T_e
 
 HEDDLE_PUBLIC int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info* info_used) {
   return call_tool<Tool::kInitialized>("MPI_T_event_callback_get_info", [&]() -> Status {
+    HEDDLE_TRY(needed("info_used", info_used));
     return api::t_event_callback_get_info(event_registration, cb_safety, info_used);
   });
 }
@@ -227,6 +228,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_T_event_handle_free) int MPI_T_event_handle_free
 
 HEDDLE_PUBLIC int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info* info_used) {
   return call_tool<Tool::kInitialized>("MPI_T_event_handle_get_info", [&]() -> Status {
+    HEDDLE_TRY(needed("info_used", info_used));
     return api::t_event_handle_get_info(event_registration, info_used);
   });
 }

@@ -195,13 +195,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Graphdims_get) int MPI_Graphdims_get(MPI_Comm, i
 HEDDLE_PUBLIC int PMPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ineighbor_allgather", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::neighbor_allgather(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
@@ -212,13 +212,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ineighbor_allgather) int MPI_Ineighbor_allgather
 HEDDLE_PUBLIC int PMPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ineighbor_allgather_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::neighbor_allgather(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
@@ -229,7 +229,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ineighbor_allgather_c) int MPI_Ineighbor_allgath
 HEDDLE_PUBLIC int PMPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ineighbor_allgatherv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), indegree(comm_)));
@@ -237,6 +236,8 @@ HEDDLE_PUBLIC int PMPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, 
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), indegree(comm_), *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_allgatherv(sendbuf, sendcount, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::nonblocking(request));
@@ -247,7 +248,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ineighbor_allgatherv) int MPI_Ineighbor_allgathe
 HEDDLE_PUBLIC int PMPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ineighbor_allgatherv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), indegree(comm_)));
@@ -255,6 +255,8 @@ HEDDLE_PUBLIC int PMPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sen
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), indegree(comm_), *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_allgatherv(sendbuf, sendcount, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::nonblocking(request));
@@ -265,13 +267,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ineighbor_allgatherv_c) int MPI_Ineighbor_allgat
 HEDDLE_PUBLIC int PMPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ineighbor_alltoall", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, indegree(comm_)));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::neighbor_alltoall(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
@@ -282,13 +284,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ineighbor_alltoall) int MPI_Ineighbor_alltoall(c
 HEDDLE_PUBLIC int PMPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return call<kRunning>("MPI_Ineighbor_alltoall_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, indegree(comm_)));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::neighbor_alltoall(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
@@ -308,6 +310,8 @@ HEDDLE_PUBLIC int PMPI_Ineighbor_alltoallv(const void* sendbuf, const int sendco
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), outdegree(comm_), *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), indegree(comm_), *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), outdegree(comm_), *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, coll::nonblocking(request));
@@ -327,6 +331,8 @@ HEDDLE_PUBLIC int PMPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Coun
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), outdegree(comm_), *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), indegree(comm_), *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), outdegree(comm_), *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, coll::nonblocking(request));
@@ -344,8 +350,10 @@ HEDDLE_PUBLIC int PMPI_Ineighbor_alltoallw(const void* sendbuf, const int sendco
     HEDDLE_TRY(not_null("rdispls", rdispls, indegree(comm_)));
     HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), indegree(comm_)));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(not_in_place("sendbuf", sendbuf));
-    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), outdegree(comm_), sendtypes));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), indegree(comm_), recvtypes));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), outdegree(comm_), sendtypes));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), indegree(comm_), recvtypes));
     return api::neighbor_alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, coll::nonblocking(request));
   });
 }
@@ -361,8 +369,10 @@ HEDDLE_PUBLIC int PMPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Coun
     HEDDLE_TRY(not_null("rdispls", rdispls, indegree(comm_)));
     HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), indegree(comm_)));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(not_in_place("sendbuf", sendbuf));
-    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), outdegree(comm_), sendtypes));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), indegree(comm_), recvtypes));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), outdegree(comm_), sendtypes));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), indegree(comm_), recvtypes));
     return api::neighbor_alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, coll::nonblocking(request));
   });
 }
@@ -371,12 +381,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Ineighbor_alltoallw_c) int MPI_Ineighbor_alltoal
 HEDDLE_PUBLIC int PMPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Neighbor_allgather", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::neighbor_allgather(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
@@ -387,12 +397,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Neighbor_allgather) int MPI_Neighbor_allgather(c
 HEDDLE_PUBLIC int PMPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Neighbor_allgather_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::neighbor_allgather(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
@@ -403,15 +413,15 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Neighbor_allgather_c) int MPI_Neighbor_allgather
 HEDDLE_PUBLIC int PMPI_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Neighbor_allgather_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::neighbor_allgather(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
@@ -422,15 +432,15 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Neighbor_allgather_init) int MPI_Neighbor_allgat
 HEDDLE_PUBLIC int PMPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Neighbor_allgather_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::neighbor_allgather(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
@@ -441,13 +451,14 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Neighbor_allgather_init_c) int MPI_Neighbor_allg
 HEDDLE_PUBLIC int PMPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Neighbor_allgatherv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), indegree(comm_)));
     HEDDLE_TRY(not_null("displs", displs, indegree(comm_)));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), indegree(comm_), *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_allgatherv(sendbuf, sendcount, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_);
@@ -458,13 +469,14 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Neighbor_allgatherv) int MPI_Neighbor_allgatherv
 HEDDLE_PUBLIC int PMPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Neighbor_allgatherv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), indegree(comm_)));
     HEDDLE_TRY(not_null("displs", displs, indegree(comm_)));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), indegree(comm_), *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_allgatherv(sendbuf, sendcount, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_);
@@ -475,7 +487,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Neighbor_allgatherv_c) int MPI_Neighbor_allgathe
 HEDDLE_PUBLIC int PMPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Neighbor_allgatherv_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), indegree(comm_)));
@@ -485,6 +496,8 @@ HEDDLE_PUBLIC int PMPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcou
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), indegree(comm_), *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_allgatherv(sendbuf, sendcount, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::persistent(request));
@@ -495,7 +508,6 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Neighbor_allgatherv_init) int MPI_Neighbor_allga
 HEDDLE_PUBLIC int PMPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Neighbor_allgatherv_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), indegree(comm_)));
@@ -505,6 +517,8 @@ HEDDLE_PUBLIC int PMPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), indegree(comm_), *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_allgatherv(sendbuf, sendcount, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::persistent(request));
@@ -515,12 +529,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Neighbor_allgatherv_init_c) int MPI_Neighbor_all
 HEDDLE_PUBLIC int PMPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Neighbor_alltoall", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, indegree(comm_)));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::neighbor_alltoall(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
@@ -531,12 +545,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Neighbor_alltoall) int MPI_Neighbor_alltoall(con
 HEDDLE_PUBLIC int PMPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Neighbor_alltoall_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, indegree(comm_)));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::neighbor_alltoall(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
@@ -547,15 +561,15 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Neighbor_alltoall_c) int MPI_Neighbor_alltoall_c
 HEDDLE_PUBLIC int PMPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Neighbor_alltoall_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, indegree(comm_)));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::neighbor_alltoall(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
@@ -566,15 +580,15 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Neighbor_alltoall_init) int MPI_Neighbor_alltoal
 HEDDLE_PUBLIC int PMPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return call<kRunning>("MPI_Neighbor_alltoall_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(mpi::check_topology(comm_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "sendcount", sendcount));
     mpi::Datatype* sendtype_ = nullptr;
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
-    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "recvcount", recvcount));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, indegree(comm_)));
+    HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
     return api::neighbor_alltoall(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
@@ -593,6 +607,8 @@ HEDDLE_PUBLIC int PMPI_Neighbor_alltoallv(const void* sendbuf, const int sendcou
     HEDDLE_TRY(not_null("rdispls", rdispls, indegree(comm_)));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), outdegree(comm_), *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), indegree(comm_), *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), outdegree(comm_), *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_);
@@ -611,6 +627,8 @@ HEDDLE_PUBLIC int PMPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count
     HEDDLE_TRY(not_null("rdispls", rdispls, indegree(comm_)));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
+    HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), outdegree(comm_), *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), indegree(comm_), *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), outdegree(comm_), *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_);
@@ -632,6 +650,8 @@ HEDDLE_PUBLIC int PMPI_Neighbor_alltoallv_init(const void* sendbuf, const int se
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), outdegree(comm_), *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), indegree(comm_), *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), outdegree(comm_), *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, coll::persistent(request));
@@ -653,6 +673,8 @@ HEDDLE_PUBLIC int PMPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), outdegree(comm_), *sendtype_));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), indegree(comm_), *recvtype_));
     HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), outdegree(comm_), *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_alltoallv(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), *recvtype_, comm_, coll::persistent(request));
@@ -669,8 +691,10 @@ HEDDLE_PUBLIC int PMPI_Neighbor_alltoallw(const void* sendbuf, const int sendcou
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), indegree(comm_)));
     HEDDLE_TRY(not_null("rdispls", rdispls, indegree(comm_)));
     HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), indegree(comm_)));
-    HEDDLE_TRY(not_in_place("sendbuf", sendbuf));
-    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), outdegree(comm_), sendtypes));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), indegree(comm_), recvtypes));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), outdegree(comm_), sendtypes));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), indegree(comm_), recvtypes));
     return api::neighbor_alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_);
   });
 }
@@ -685,8 +709,10 @@ HEDDLE_PUBLIC int PMPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count
     HEDDLE_TRY(check_counts(MPI_ERR_COUNT, "recvcounts", mpi::IntArray(recvcounts), indegree(comm_)));
     HEDDLE_TRY(not_null("rdispls", rdispls, indegree(comm_)));
     HEDDLE_TRY(check_types("recvtypes", recvtypes, mpi::IntArray(recvcounts), indegree(comm_)));
-    HEDDLE_TRY(not_in_place("sendbuf", sendbuf));
-    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), outdegree(comm_), sendtypes));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), indegree(comm_), recvtypes));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), outdegree(comm_), sendtypes));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), indegree(comm_), recvtypes));
     return api::neighbor_alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_);
   });
 }
@@ -704,8 +730,10 @@ HEDDLE_PUBLIC int PMPI_Neighbor_alltoallw_init(const void* sendbuf, const int se
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(not_in_place("sendbuf", sendbuf));
-    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), outdegree(comm_), sendtypes));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), indegree(comm_), recvtypes));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), outdegree(comm_), sendtypes));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), indegree(comm_), recvtypes));
     return api::neighbor_alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, coll::persistent(request));
   });
 }
@@ -723,8 +751,10 @@ HEDDLE_PUBLIC int PMPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(not_in_place("sendbuf", sendbuf));
-    HEDDLE_TRY(not_in_place("recvbuf", recvbuf));
+    HEDDLE_TRY(check_span("sendcounts", mpi::IntArray(sendcounts), "sdispls", mpi::IntArray(sdispls), outdegree(comm_), sendtypes));
+    HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "rdispls", mpi::IntArray(rdispls), indegree(comm_), recvtypes));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), outdegree(comm_), sendtypes));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), indegree(comm_), recvtypes));
     return api::neighbor_alltoallw(sendbuf, mpi::IntArray(sendcounts), mpi::IntArray(sdispls), sendtypes, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(rdispls), recvtypes, comm_, coll::persistent(request));
   });
 }
