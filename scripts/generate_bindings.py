@@ -385,7 +385,7 @@ class Body:
                 self.blame = p.name
                 if p.is_array:
                     null = "kMustBeLive" if self.f.stem == "MPI_Startall" else "kMayBeNull"
-                    return f'OnRequests{{"{p.name}", {p.length}, {p.name}, {null}}}'
+                    return f'OnRequests{{"{p.name}", "{p.length}", {p.length}, {p.name}, {null}}}'
                 null = "kMustBeLive" if self.f.stem in NEEDS_REQUEST else "kMayBeNull"
                 pointer = p.name if p.declaration.split()[0].endswith("*") else f"&{p.name}"
                 return f'OnRequest{{"{p.name}", {pointer}, {null}}}'

@@ -330,13 +330,14 @@ template <Phase phase, class Body>
 // The error handler is that of the first request that belongs to a communicator.
 struct OnRequests {
   const char* parameter;
+  const char* length_parameter;
   MPI_Count length;
   const MPI_Request* handles;
   NullRequest null;
 };
 
 inline Status check_requests(const OnRequests& on, mpi::Comm*& blame) {
-  HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", on.length));
+  HEDDLE_TRY(not_negative(MPI_ERR_COUNT, on.length_parameter, on.length));
   HEDDLE_TRY(not_null(on.parameter, on.handles, on.length));
   for (MPI_Count i = on.length; i-- > 0;) {
     if (on.handles[i] == MPI_REQUEST_NULL && on.null == kMayBeNull) continue;

@@ -111,7 +111,7 @@ HEDDLE_PUBLIC int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_St
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Request_get_status) int MPI_Request_get_status(MPI_Request, int*, MPI_Status*);
 
 HEDDLE_PUBLIC int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int* flag, MPI_Status array_of_statuses[]) {
-  return call<kRunning>("MPI_Request_get_status_all", OnRequests{"array_of_requests", count, array_of_requests, kMayBeNull}, [&]() -> Status {
+  return call<kRunning>("MPI_Request_get_status_all", OnRequests{"array_of_requests", "count", count, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     HEDDLE_TRY(not_null("flag", flag));
     return api::request_get_status_all(count, array_of_requests, flag, array_of_statuses);
@@ -120,7 +120,7 @@ HEDDLE_PUBLIC int PMPI_Request_get_status_all(int count, const MPI_Request array
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Request_get_status_all) int MPI_Request_get_status_all(int, const MPI_Request [], int*, MPI_Status []);
 
 HEDDLE_PUBLIC int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int* index, int* flag, MPI_Status* status) {
-  return call<kRunning>("MPI_Request_get_status_any", OnRequests{"array_of_requests", count, array_of_requests, kMayBeNull}, [&]() -> Status {
+  return call<kRunning>("MPI_Request_get_status_any", OnRequests{"array_of_requests", "count", count, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     HEDDLE_TRY(not_null("index", index));
     HEDDLE_TRY(not_null("flag", flag));
@@ -130,7 +130,7 @@ HEDDLE_PUBLIC int PMPI_Request_get_status_any(int count, const MPI_Request array
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Request_get_status_any) int MPI_Request_get_status_any(int, const MPI_Request [], int*, int*, MPI_Status*);
 
 HEDDLE_PUBLIC int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount, int array_of_indices[], MPI_Status array_of_statuses[]) {
-  return call<kRunning>("MPI_Request_get_status_some", OnRequests{"array_of_requests", incount, array_of_requests, kMayBeNull}, [&]() -> Status {
+  return call<kRunning>("MPI_Request_get_status_some", OnRequests{"array_of_requests", "incount", incount, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "incount", incount));
     HEDDLE_TRY(not_null("outcount", outcount));
     HEDDLE_TRY(not_null("array_of_indices", array_of_indices, incount));
@@ -147,7 +147,7 @@ HEDDLE_PUBLIC int PMPI_Start(MPI_Request* request) {
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Start) int MPI_Start(MPI_Request*);
 
 HEDDLE_PUBLIC int PMPI_Startall(int count, MPI_Request array_of_requests[]) {
-  return call<kRunning>("MPI_Startall", OnRequests{"array_of_requests", count, array_of_requests, kMustBeLive}, [&]() -> Status {
+  return call<kRunning>("MPI_Startall", OnRequests{"array_of_requests", "count", count, array_of_requests, kMustBeLive}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     return api::startall(count, array_of_requests);
   });
@@ -264,7 +264,7 @@ HEDDLE_PUBLIC int PMPI_Test_cancelled(const MPI_Status* status, int* flag) {
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Test_cancelled) int MPI_Test_cancelled(const MPI_Status*, int*);
 
 HEDDLE_PUBLIC int PMPI_Testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status array_of_statuses[]) {
-  return call<kRunning>("MPI_Testall", OnRequests{"array_of_requests", count, array_of_requests, kMayBeNull}, [&]() -> Status {
+  return call<kRunning>("MPI_Testall", OnRequests{"array_of_requests", "count", count, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     HEDDLE_TRY(not_null("flag", flag));
     return api::testall(count, array_of_requests, flag, array_of_statuses);
@@ -273,7 +273,7 @@ HEDDLE_PUBLIC int PMPI_Testall(int count, MPI_Request array_of_requests[], int* 
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Testall) int MPI_Testall(int, MPI_Request [], int*, MPI_Status []);
 
 HEDDLE_PUBLIC int PMPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* flag, MPI_Status* status) {
-  return call<kRunning>("MPI_Testany", OnRequests{"array_of_requests", count, array_of_requests, kMayBeNull}, [&]() -> Status {
+  return call<kRunning>("MPI_Testany", OnRequests{"array_of_requests", "count", count, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     HEDDLE_TRY(not_null("index", index));
     HEDDLE_TRY(not_null("flag", flag));
@@ -283,7 +283,7 @@ HEDDLE_PUBLIC int PMPI_Testany(int count, MPI_Request array_of_requests[], int* 
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Testany) int MPI_Testany(int, MPI_Request [], int*, int*, MPI_Status*);
 
 HEDDLE_PUBLIC int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[], MPI_Status array_of_statuses[]) {
-  return call<kRunning>("MPI_Testsome", OnRequests{"array_of_requests", incount, array_of_requests, kMayBeNull}, [&]() -> Status {
+  return call<kRunning>("MPI_Testsome", OnRequests{"array_of_requests", "incount", incount, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "incount", incount));
     HEDDLE_TRY(not_null("outcount", outcount));
     HEDDLE_TRY(not_null("array_of_indices", array_of_indices, incount));
@@ -304,7 +304,7 @@ HEDDLE_PUBLIC int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Wait) int MPI_Wait(MPI_Request*, MPI_Status*);
 
 [[gnu::noinline]] static int checked_MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) noexcept {
-  return call<kRunning>("MPI_Waitall", OnRequests{"array_of_requests", count, array_of_requests, kMayBeNull}, [&]() -> Status {
+  return call<kRunning>("MPI_Waitall", OnRequests{"array_of_requests", "count", count, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     return api::waitall(count, array_of_requests, array_of_statuses);
   });
@@ -316,7 +316,7 @@ HEDDLE_PUBLIC int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_S
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Waitall) int MPI_Waitall(int, MPI_Request [], MPI_Status []);
 
 HEDDLE_PUBLIC int PMPI_Waitany(int count, MPI_Request array_of_requests[], int* index, MPI_Status* status) {
-  return call<kRunning>("MPI_Waitany", OnRequests{"array_of_requests", count, array_of_requests, kMayBeNull}, [&]() -> Status {
+  return call<kRunning>("MPI_Waitany", OnRequests{"array_of_requests", "count", count, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     HEDDLE_TRY(not_null("index", index));
     return api::waitany(count, array_of_requests, index, status);
@@ -325,7 +325,7 @@ HEDDLE_PUBLIC int PMPI_Waitany(int count, MPI_Request array_of_requests[], int* 
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Waitany) int MPI_Waitany(int, MPI_Request [], int*, MPI_Status*);
 
 HEDDLE_PUBLIC int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[], MPI_Status array_of_statuses[]) {
-  return call<kRunning>("MPI_Waitsome", OnRequests{"array_of_requests", incount, array_of_requests, kMayBeNull}, [&]() -> Status {
+  return call<kRunning>("MPI_Waitsome", OnRequests{"array_of_requests", "incount", incount, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "incount", incount));
     HEDDLE_TRY(not_null("outcount", outcount));
     HEDDLE_TRY(not_null("array_of_indices", array_of_indices, incount));
