@@ -50,6 +50,8 @@ Status session_get_errhandler(Session& session, MPI_Errhandler* errhandler) {
   return Status::ok();
 }
 Status session_call_errhandler(Session& session, int errorcode) {
+  int known;
+  HEDDLE_TRY(mpi::error_class_of(errorcode, &known));
   mpi::raise(session, Status::of_class(errorcode), "MPI_Session_call_errhandler");
   return Status::ok();
 }

@@ -107,12 +107,13 @@ inline void copy_strided(std::uintptr_t base, MPI_Count stride, MPI_Count count,
     }
     // Short blocks by fours: what limits them is the loop around them. The compiler may not know that the distances are
     // multiples of each other, or each address waits for the one before it.
-    MPI_Count twice = 2 * stride, thrice = 3 * stride;
+    const auto once = static_cast<std::uintptr_t>(stride);
+    std::uintptr_t twice = 2 * once, thrice = 3 * once;
     asm("" : "+r"(twice), "+r"(thrice));
     for (; kBytes <= 16 && std::has_single_bit(kBytes) && count >= 4; count -= 4, stream += 4 * kBytes) {
-      std::byte* const memory = address_at(base, 0);
-      D::template four<kBytes>(memory, memory + stride, memory + twice, memory + thrice, stream);
-      base += static_cast<std::uintptr_t>(4 * stride);
+      D::template four<kBytes>(address_at(base, 0), address_at(base + once, 0), address_at(base + twice, 0),
+                               address_at(base + thrice, 0), stream);
+      base += 4 * once;
     }
     for (MPI_Count i = 0; i < count; ++i, stream += kBytes)
       D::template fixed<kBytes>(address_at(base, i * stride), stream);
