@@ -67,8 +67,7 @@ struct Datatype : Object {
 
   bool committed = false;
   bool contiguous = false;  // one block at 0, size == extent: n items are n * size bytes in a row
-  // One of the ABI's constants, whose value is fortran_index, or of MPI_Type_create_f90_* or MPI_Type_get_value_index: not
-  // counted, never destroyed.
+  // One of the ABI's constants, whose value is fortran_index, or of MPI_Type_create_f90_*: not counted, never destroyed.
   bool predefined = false;
   bool marked = false;         // lb and extent come from MPI_Type_create_resized, somewhere below
   Basic basic = Basic::kNone;  // of all leaves, when they are of one kind
@@ -92,8 +91,7 @@ struct Datatype : Object {
 
   // For sentences on predefined types.
   const char* constant_name() const noexcept {
-    if (predefined_name[0] != '\0') return predefined_name;
-    return basic == Basic::kValueIndex ? "a pair of MPI_Type_get_value_index" : "a type of MPI_Type_create_f90_*";
+    return predefined_name[0] != '\0' ? predefined_name : "a type of MPI_Type_create_f90_*";
   }
   MPI_Count ub() const noexcept { return lb + extent; }
   MPI_Count true_ub() const noexcept { return true_lb + true_extent; }

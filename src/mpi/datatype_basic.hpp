@@ -47,14 +47,13 @@ enum class Basic : std::uint8_t {
   kTwoReal,
   kTwoDoublePrecision,
   kTwoInteger,  // Fortran: two of a kind
-  kValueIndex,  // of MPI_Type_get_value_index, without a name; its record says of what
   kText,        // characters: no arithmetic
   kPacked,
   kCount,
 };
 
 // A value and an index: what MPI_MINLOC and MPI_MAXLOC work on. For MPI_Get_elements these are two elements.
-constexpr bool is_pair(Basic basic) noexcept { return basic >= Basic::kFloatInt && basic <= Basic::kValueIndex; }
+constexpr bool is_pair(Basic basic) noexcept { return basic >= Basic::kFloatInt && basic <= Basic::kTwoInteger; }
 
 inline constexpr int kBasicCount = static_cast<int>(Basic::kCount);
 

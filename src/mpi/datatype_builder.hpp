@@ -93,11 +93,6 @@ class TypeBuilder {
   std::uint8_t alignment_ = 1;
 };
 
-// Where the index is in C's struct { value; index; }.
-inline MPI_Count index_offset(const Datatype& value, const Datatype& index) noexcept {
-  return (value.extent + index.alignment - 1) / index.alignment * index.alignment;
-}
-
 // Of the elements of an array: MPI_ORDER_C or MPI_ORDER_FORTRAN.
 Status check_order(int order);
 

@@ -17,8 +17,6 @@ MPI_Count value_bytes(const Datatype& pair) {
     case Basic::kTwoDoublePrecision:
     case Basic::kTwoInteger:
       return pair.size / 2;
-    case Basic::kValueIndex:
-      return pair.contents->types[0]->size;
     default:
       return pair.size - static_cast<MPI_Count>(sizeof(int));
   }

@@ -1,14 +1,6 @@
 // Which predefined type is it? By its class and size (MPI 5.0, 19.1.9), and by a value's and an index's type (6.9.4).
-//
-// A pair without a name is made when it is first asked for: the same object each time, committed, never freed.
-#include <map>
-#include <mutex>
-#include <utility>
-
 #include "mpi/api_datatype.hpp"
-#include "mpi/datatype_builder.hpp"
 #include "mpi/handle.hpp"
-#include "mpi/op_kernels.hpp"
 
 namespace heddle::api {
 namespace {
@@ -41,41 +33,6 @@ const Pair kPairs[] = {
     {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
 };
 
-bool is_value(const mpi::Datatype& type) noexcept {
-  return type.predefined && mpi::find_kernel(mpi::OpId::kMin, type.basic) != nullptr;
-}
-bool is_index(const mpi::Datatype& type) noexcept {
-  return type.predefined && type.basic >= mpi::Basic::kInt8 && type.basic <= mpi::Basic::kMultiLanguage;
-}
-
-// C's struct { value; index; }.
-Status make_pair(mpi::Datatype& value, mpi::Datatype& index, mpi::Datatype** out) {
-  mpi::TypeBuilder builder(MPI_COMBINER_VALUE_INDEX, false);
-  const MPI_Count offset = mpi::index_offset(value, index);
-  builder.place(value, 0, 1, 0, 1);
-  builder.place(index, offset, 1, 0, 1);
-  builder.record_type(value, 1);
-  builder.record_type(index, 1);
-  mpi::SequenceBuilder sequence(builder.memory);
-  sequence.add(0, value.layout);
-  sequence.add(offset, index.layout);
-  HEDDLE_TRY(builder.finish(sequence.finish(), out));
-  (*out)->basic = mpi::Basic::kValueIndex;
-  (*out)->committed = true;
-  (*out)->predefined = true;
-  return Status::ok();
-}
-
-Status find_or_make(mpi::Datatype& value, mpi::Datatype& index, MPI_Datatype* out) {
-  static auto& mutex = *new std::mutex;  // neither is ever destroyed: the types are used until the program ends
-  static auto& made = *new std::map<std::pair<mpi::Datatype*, mpi::Datatype*>, mpi::Datatype*>;
-  std::lock_guard lock(mutex);
-  mpi::Datatype*& type = made[{&value, &index}];
-  if (type == nullptr) HEDDLE_TRY(make_pair(value, index, &type));
-  *out = mpi::to_handle(type);
-  return Status::ok();
-}
-
 }  // namespace
 
 Status type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
@@ -93,13 +50,11 @@ Status type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
 }
 
 Status type_get_value_index(mpi::Datatype& value_type, mpi::Datatype& index_type, MPI_Datatype* pair_type) {
-  for (const Pair& p : kPairs) {
-    if (p.value != mpi::to_handle(&value_type) || p.index != mpi::to_handle(&index_type)) continue;
-    *pair_type = p.pair;
-    return Status::ok();
-  }
   *pair_type = MPI_DATATYPE_NULL;  // which says that there is no such pair
-  return is_value(value_type) && is_index(index_type) ? find_or_make(value_type, index_type, pair_type) : Status::ok();
+  for (const Pair& p : kPairs) {
+    if (p.value == mpi::to_handle(&value_type) && p.index == mpi::to_handle(&index_type)) *pair_type = p.pair;
+  }
+  return Status::ok();
 }
 
 }  // namespace heddle::api

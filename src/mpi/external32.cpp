@@ -67,8 +67,6 @@ Form form_of(const Datatype& type) {
     case Basic::kTwoDoublePrecision:
     case Basic::kTwoInteger:
       return two(number(size / 2), number(size / 2));
-    case Basic::kValueIndex:
-      return two(form_of(*type.contents->types[0]).part[0], form_of(*type.contents->types[1]).part[0]);
     default:
       return one(number(size));
   }

@@ -53,11 +53,6 @@ SharedSlab<Op>& user_ops() {
 
 bool is_rma_only(const Op& op) noexcept { return op.id == OpId::kReplace || op.id == OpId::kNoOp; }
 
-// The least or greatest of pairs that have no loop of their own.
-bool is_location(OpId op, const Datatype& type) noexcept {
-  return type.basic == Basic::kValueIndex && (op == OpId::kMinloc || op == OpId::kMaxloc);
-}
-
 [[gnu::cold]] Status not_defined(const Op& op, const Datatype& type) noexcept {
   if (!type.predefined) {
     return error(MPI_ERR_OP,
@@ -111,7 +106,7 @@ Status check_op(const Op& op, const Datatype& type) noexcept {
 
 Status check_accumulate_op(const Op& op, const Datatype& type) noexcept {
   if (op.id == OpId::kUser || is_rma_only(op)) return Status::ok();
-  if (type.predefined && (find_kernel(op.id, type.basic) != nullptr || is_location(op.id, type))) return Status::ok();
+  if (type.predefined && find_kernel(op.id, type.basic) != nullptr) return Status::ok();
   return not_defined(op, type);
 }
 
@@ -125,7 +120,6 @@ void reduce(const Op& op, const void* in, void* inout, MPI_Count count, const Da
       copy_typed(type, count, in, type, count, inout);
       return;
     default:
-      if (type.basic == Basic::kValueIndex) return reduce_pairs(op.id, in, inout, count, type);
       return find_kernel(op.id, type.basic)(in, inout, count);
   }
 }

@@ -12,7 +12,4 @@ using Kernel = void (*)(const void* in, void* inout, MPI_Count count);
 // The loop of a predefined operation on items of a basic type; null when MPI 4.1, 6.9.2 and 6.9.4, do not define it.
 Kernel find_kernel(OpId op, Basic basic) noexcept;
 
-// MPI_MINLOC or MPI_MAXLOC on pairs of MPI_Type_get_value_index (op_pairs.cpp). REQUIRES: type.basic is kValueIndex.
-void reduce_pairs(OpId op, const void* in, void* inout, MPI_Count count, const Datatype& type) noexcept;
-
 }  // namespace heddle::mpi
