@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <span>
@@ -52,6 +54,7 @@ TEST(Pmi1, PutsFencesGetsAndSaysGoodbye) {
       "cmd=get_my_kvsname",
       "cmd=get_appnum",
       "cmd=get_universe_size",
+      "cmd=get kvsname=the-job key=heddle-segment",
       "cmd=get kvsname=the-job key=PMI_process_mapping",
       "cmd=put kvsname=the-job key=heddle-shm-0 value=pid:1234,fd=5",
       "cmd=barrier_in",
@@ -59,6 +62,40 @@ TEST(Pmi1, PutsFencesGetsAndSaysGoodbye) {
       "cmd=finalize",
   };
   EXPECT_EQ(launcher.heard(), expected);
+}
+
+// What a launcher that tells of inherited memory makes of a rank.
+std::unique_ptr<Boot> connect_with(const std::string& segment, Status& status) {
+  Polite answers(2);
+  answers.put("heddle-segment", segment);
+  FakeLauncher launcher(0, 2, answers);
+  return launcher.connect(status);
+}
+
+TEST(Pmi1, MemoryThatTheRanksInherit) {
+  Status status;
+  const int fd = memfd_create("test", 0);
+  std::unique_ptr<Boot> boot = connect_with(std::to_string(fd), status);
+  ASSERT_TRUE(status) << last_error_detail();
+  EXPECT_TRUE(boot->can_rejoin());
+  EXPECT_NE(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
+  EXPECT_EQ(boot->take_segment_fd(), fd);
+  EXPECT_EQ(boot->take_segment_fd(), -1);
+  close(fd);
+
+  boot = connect_with("used", status);
+  ASSERT_TRUE(status) << last_error_detail();
+  EXPECT_TRUE(boot->can_rejoin());
+  EXPECT_EQ(boot->take_segment_fd(), -1);
+
+  int pipes[2];
+  ASSERT_EQ(pipe(pipes), 0);
+  for (const std::string& wrong : {std::string("99999"), std::to_string(pipes[0])}) {
+    EXPECT_EQ(connect_with(wrong, status), nullptr);
+    EXPECT_NE(std::string(last_error_detail()).find("closes descriptors"), std::string::npos) << last_error_detail();
+  }
+  close(pipes[0]);
+  close(pipes[1]);
 }
 
 TEST(Pmi1, AKeyThatNobodyPut) {
@@ -88,7 +125,7 @@ TEST(Pmi1, RefusesWhatTheWireCannotCarry) {
   EXPECT_EQ(boot->put("k=k", "v").error_class(), MPI_ERR_ARG);
   EXPECT_TRUE(boot->put("k", "v=v,(w)"));
   boot.reset();
-  EXPECT_EQ(launcher.heard().size(), 8u) << "6 of the greeting and the two good puts";
+  EXPECT_EQ(launcher.heard().size(), 9u) << "7 of the greeting and the two good puts";
 }
 
 TEST(Pmi1, ClosesTheSocketOnExec) {
@@ -207,7 +244,7 @@ TEST(Pmi1, AbortTellsTheLauncherAndEndsTheProcess) {
   EXPECT_EXIT(boot->abort(7, "all is lost"), ExitedWithCode(7), "^all is lost\n$");
   EXPECT_EXIT(boot->abort(256, "a multiple of 256 must not look like success"), ExitedWithCode(1), "multiple");
   boot.reset();
-  ASSERT_EQ(launcher.heard().size(), 7u);
+  ASSERT_EQ(launcher.heard().size(), 8u);
   EXPECT_EQ(launcher.heard()[5], "cmd=abort exitcode=7");
   EXPECT_EQ(launcher.heard()[6], "cmd=abort exitcode=256");
 }
