@@ -245,8 +245,8 @@ TEST(Pmi1, AbortTellsTheLauncherAndEndsTheProcess) {
   EXPECT_EXIT(boot->abort(256, "a multiple of 256 must not look like success"), ExitedWithCode(1), "multiple");
   boot.reset();
   ASSERT_EQ(launcher.heard().size(), 8u);
-  EXPECT_EQ(launcher.heard()[5], "cmd=abort exitcode=7");
-  EXPECT_EQ(launcher.heard()[6], "cmd=abort exitcode=256");
+  EXPECT_EQ(launcher.heard()[6], "cmd=abort exitcode=7");
+  EXPECT_EQ(launcher.heard()[7], "cmd=abort exitcode=256");
 }
 
 }  // namespace
