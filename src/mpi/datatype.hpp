@@ -5,7 +5,8 @@
 // Method:  everything is computed when the type is constructed, from its components: bounds, size, a normalised layout
 //          (datatype_layout.hpp), and a record of the constructor's arguments, which keeps the components alive.
 //          Committing is a flag. An object made by MPI_Type_dup or MPI_Type_get_contents shares layout and record.
-// Bounds:  without markers, extent = the true extent rounded up to the strictest alignment (MPI 4.1, 5.1.6).
+// Bounds:  without markers, the extent is that of the components with their padding, rounded up to the strictest alignment
+//          (MPI 4.1, 5.1.6; docs/decisions/datatypes.md).
 //          MPI_Type_create_resized sets markers; a type with a marked component takes its bounds from markers only.
 // Threads: immutable after construction, except `committed`, name and attributes.
 #pragma once

@@ -21,6 +21,8 @@ void TypeBuilder::place_between(const Datatype& type, MPI_Count lowest, MPI_Coun
     const MPI_Count ub = checked.add(checked.add(highest, type.true_lb), type.true_extent);
     true_lb_ = has_data_ ? std::min(true_lb_, lb) : lb;
     true_ub_ = has_data_ ? std::max(true_ub_, ub) : ub;
+    const MPI_Count padded = checked.add(checked.add(highest, type.lb), type.extent);
+    padded_ub_ = has_data_ ? std::max(padded_ub_, padded) : padded;
     basic_ = !has_data_ || basic_ == type.basic ? type.basic : Basic::kNone;
     alignment_ = std::max(alignment_, type.alignment);
     has_data_ = true;
@@ -43,7 +45,8 @@ void TypeBuilder::mark(MPI_Count lb, MPI_Count extent) noexcept {
 Status TypeBuilder::finish(const Layout& layout, Datatype** out) {
   const MPI_Count true_extent = checked.subtract(true_ub_, true_lb_);
   MPI_Count lb = true_lb_;
-  MPI_Count extent = checked.add(true_extent, alignment_ - 1) & -static_cast<MPI_Count>(alignment_);
+  const MPI_Count padded = checked.subtract(padded_ub_, true_lb_);
+  MPI_Count extent = checked.add(padded, alignment_ - 1) & -static_cast<MPI_Count>(alignment_);
   if (has_markers_) {
     lb = lb_;
     extent = checked.subtract(ub_, lb_);

@@ -88,6 +88,7 @@ class TypeBuilder {
   MPI_Count size_ = 0, elements_ = 0;
   bool has_data_ = false, has_markers_ = false;
   MPI_Count true_lb_ = 0, true_ub_ = 0;  // once there is data
+  MPI_Count padded_ub_ = 0;              // of components without markers, with what their extents were rounded up by
   MPI_Count lb_ = 0, ub_ = 0;            // once there are markers
   Basic basic_ = Basic::kNone;
   std::uint8_t alignment_ = 1;

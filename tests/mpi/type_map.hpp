@@ -30,6 +30,7 @@ struct Entry {
 struct TypeMap {
   std::vector<Entry> entries;
   std::vector<MPI_Count> lb_markers, ub_markers;
+  std::vector<MPI_Count> padded;  // upper bounds of components without markers
 
   MPI_Count size() const {
     MPI_Count sum = 0;
@@ -54,6 +55,7 @@ struct TypeMap {
     int alignment = 1;
     for (const Entry& e : entries) alignment = std::max(alignment, e.alignment);
     MPI_Count ub = true_ub();
+    for (MPI_Count p : padded) ub = std::max(ub, p);
     while ((ub - true_lb()) % alignment != 0) ++ub;
     return ub;
   }
@@ -65,6 +67,7 @@ struct TypeMap {
       e.displacement += displacement;
       entries.push_back(e);
     }
+    if (!other.entries.empty() && other.ub_markers.empty()) padded.push_back(other.ub() + displacement);
     for (MPI_Count m : other.lb_markers) lb_markers.push_back(m + displacement);
     for (MPI_Count m : other.ub_markers) ub_markers.push_back(m + displacement);
   }
