@@ -6,6 +6,7 @@
 #include "base/slab.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/bsend_account.hpp"
+#include "mpi/counts.hpp"
 #include "mpi/errhandler.hpp"
 #include "mpi/info.hpp"
 #include "mpi/process.hpp"
@@ -82,6 +83,15 @@ void release(Comm& comm) noexcept {
     comm.retain();
   });
   close(comm);
+}
+
+std::uint64_t open_receives(Comm& comm) noexcept {
+  std::uint64_t receives = 0;
+  for_each_stream(comm, [&](Stream& stream) {
+    LockGuard guard(stream.vci->lock());
+    receives += stream.receives;
+  });
+  return receives;
 }
 
 void close(Comm& comm) noexcept {

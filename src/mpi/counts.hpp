@@ -16,6 +16,7 @@ class Domain;
 namespace heddle::mpi {
 
 class ContextTable;
+struct Comm;
 
 void open_counts(vci::Domain& domain, const ContextTable& contexts) noexcept;
 void close_counts() noexcept;
@@ -23,5 +24,7 @@ void close_counts() noexcept;
 void read_counts(std::span<vci::Counts> counts) noexcept;
 // Those of MPI_COMM_WORLD and MPI_COMM_SELF included; outside of MPI_Init and MPI_Finalize none.
 std::uint64_t contexts_in_use() noexcept;
+// Receives of this communicator whose requests still exist. Takes the locks of its VCIs.
+std::uint64_t open_receives(Comm& comm) noexcept;
 
 }  // namespace heddle::mpi

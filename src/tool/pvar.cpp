@@ -34,10 +34,13 @@ constexpr Pvar kTable[] = {
     {"contexts_in_use", MPI_T_PVAR_CLASS_LEVEL, "communicators", nullptr, MPI_T_VERBOSITY_USER_DETAIL,
      "communicators that have not been freed, or that something under way still needs; each takes a context",
      mpi::contexts_in_use},
+    {"receives_open", MPI_T_PVAR_CLASS_LEVEL, "communicators", nullptr, MPI_T_VERBOSITY_USER_DETAIL,
+     "receives of the communicator that the handle is bound to whose requests still exist", nullptr,
+     mpi::open_receives},
 };
 
 std::string description(const Pvar& pvar) {
-  if (pvar.whole != nullptr) return pvar.meaning;
+  if (pvar.value == nullptr) return pvar.meaning;
   return std::string(pvar.meaning) + "; element i is that of virtual communication interface i";
 }
 
@@ -67,7 +70,7 @@ Status t_pvar_get_info(int pvar_index, char* name, int* name_len, int* verbosity
   tool::give(MPI_UNSIGNED_LONG, datatype);
   tool::give(MPI_T_ENUM_NULL, enumtype);
   tool::give_text(tool::description(pvar), desc, desc_len);
-  tool::give(MPI_T_BIND_NO_OBJECT, bind);
+  tool::give(pvar.of_comm != nullptr ? MPI_T_BIND_MPI_COMM : MPI_T_BIND_NO_OBJECT, bind);
   tool::give(pvar.is_counter() ? 0 : 1, readonly);
   tool::give(pvar.is_counter() ? 0 : 1, continuous);
   tool::give(pvar.is_counter() ? 1 : 0, atomic);

@@ -8,6 +8,7 @@
 
 #include "mpi/control.hpp"
 #include "mpi/counts.hpp"
+#include "mpi/handle.hpp"
 #include "tool/api.hpp"
 #include "tool/pvar.hpp"
 #include "tool/state.hpp"
@@ -23,9 +24,21 @@ const Pvar& variable_of(const PvarHandle& handle) noexcept {
   return pvars()[static_cast<std::size_t>(handle.variable)];
 }
 
-// What the VCIs say now, or the process.
+// Of a variable that is bound to a communicator.
+Status find_object(const PvarHandle& handle, mpi::Comm** out) {
+  *out = mpi::from_handle(handle.comm);
+  if (*out != nullptr) return Status::ok();
+  return error(MPI_T_ERR_INVALID_HANDLE, "%s needs a live communicator, whose handle obj_handle points to",
+               variable_of(handle).name);
+}
+
+// What the VCIs say now, or the process, or the communicator.
 void look(const PvarHandle& handle, std::vector<unsigned long>& values) {
   const Pvar& variable = variable_of(handle);
+  if (variable.of_comm != nullptr) {
+    values.front() = variable.of_comm(*mpi::from_handle(handle.comm));
+    return;
+  }
   if (variable.whole != nullptr) {
     values.front() = variable.whole();
     return;
@@ -142,17 +155,21 @@ Status t_pvar_session_free(MPI_T_pvar_session* pe_session) {
   return Status::ok();
 }
 
-Status t_pvar_handle_alloc(MPI_T_pvar_session pe_session, int pvar_index, void*, MPI_T_pvar_handle* handle,
+Status t_pvar_handle_alloc(MPI_T_pvar_session pe_session, int pvar_index, void* obj_handle, MPI_T_pvar_handle* handle,
                            int* count) {
   HEDDLE_TRY(tool::check_session(pe_session));
   HEDDLE_TRY(tool::check_index("pvar_index", pvar_index, tool::pvars().size()));
+  const tool::Pvar& pvar = tool::pvars()[static_cast<std::size_t>(pvar_index)];
   int elements = 1;
-  if (tool::pvars()[static_cast<std::size_t>(pvar_index)].whole == nullptr) {
-    HEDDLE_TRY(mpi::read_control(mpi::kVcis, &elements, MPI_T_ERR_INVALID));
-  }
+  if (pvar.value != nullptr) HEDDLE_TRY(mpi::read_control(mpi::kVcis, &elements, MPI_T_ERR_INVALID));
   tool::PvarHandle made;
   made.session = number_of(pe_session);
   made.variable = pvar_index;
+  if (pvar.of_comm != nullptr) {
+    if (obj_handle != nullptr) made.comm = *static_cast<MPI_Comm*>(obj_handle);
+    mpi::Comm* comm;
+    HEDDLE_TRY(tool::find_object(made, &comm));
+  }
   made.base.resize(static_cast<std::size_t>(elements));
   made.sum.resize(static_cast<std::size_t>(elements));
   tool::State& state = tool::state();
@@ -182,6 +199,10 @@ Status t_pvar_stop(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle) {
 Status t_pvar_read(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, void* buf) {
   Handles::iterator found;
   HEDDLE_TRY(tool::find(pe_session, handle, &found));
+  if (found->second.comm != MPI_COMM_NULL) {
+    mpi::Comm* comm;
+    HEDDLE_TRY(tool::find_object(found->second, &comm));
+  }
   std::vector<unsigned long> now(found->second.sum.size());
   tool::look(found->second, now);
   tool::copy_out(tool::value_at(found->second, now), buf);

@@ -16,11 +16,12 @@
 
 namespace heddle::tool {
 
-// A performance variable within a session, pinned to the number of VCIs that there was. A variable that can be started has a value for each VCI: `sum`, and while it
-// runs what was counted since `base`.
+// A performance variable within a session, pinned to the number of VCIs that there was. A variable that can be started has a
+// value for each VCI: `sum`, and while it runs what was counted since `base`.
 struct PvarHandle {
   std::uintptr_t session = 0;
   int variable = 0;
+  MPI_Comm comm = MPI_COMM_NULL;  // that it is bound to
   bool running = false;
   std::vector<unsigned long> base;
   std::vector<unsigned long> sum;

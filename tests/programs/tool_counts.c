@@ -247,6 +247,36 @@ static void threads(MPI_T_pvar_session session, int a) {
   CHECK_EQ(at(session, handle, a), 4000);
 }
 
+// A handle bound to a communicator.
+static void bound(MPI_T_pvar_session session) {
+  int index, count, data[2];
+  unsigned long value;
+  MPI_T_pvar_handle handle;
+  MPI_Comm comm, none = MPI_COMM_NULL;
+  MPI_Request requests[2];
+  MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  CHECK_EQ(MPI_T_pvar_get_index("receives_open", MPI_T_PVAR_CLASS_LEVEL, &index), MPI_SUCCESS);
+  CHECK_EQ(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_handle_alloc(session, index, &none, &handle, &count), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_handle_alloc(session, index, &comm, &handle, &count), MPI_SUCCESS);
+  CHECK_EQ(count, 1);
+  for (int i = 0; i < 2; i++) {
+    MPI_T_pvar_read(session, handle, &value);
+    CHECK_EQ(value, i);
+    MPI_Irecv(&data[i], 1, MPI_INT, 0, i, comm, &requests[i]);
+  }
+  MPI_T_pvar_read(session, handle, &value);
+  CHECK_EQ(value, 2);
+  for (int i = 0; i < 2; i++) MPI_Send(&i, 1, MPI_INT, 0, i, comm);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_T_pvar_read(session, handle, &value);
+  CHECK_EQ(value, 0);
+  CHECK_EQ(MPI_T_pvar_start(session, handle), MPI_T_ERR_PVAR_NO_STARTSTOP);
+  MPI_Comm_free(&comm);
+  CHECK_EQ(MPI_T_pvar_read(session, handle, &value), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_handle_free(session, &handle), MPI_SUCCESS);
+}
+
 int main(int argc, char** argv) {
   int provided;
   MPI_T_pvar_session session;
@@ -265,6 +295,7 @@ int main(int argc, char** argv) {
   sessions(a);
   polls(session, a, b);
   threads(session, a);
+  bound(session);
 
   MPI_T_pvar_handle sent = counter(session, "messages_sent");
   MPI_T_pvar_start(session, sent);
