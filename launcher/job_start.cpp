@@ -79,7 +79,7 @@ Status Job::start_all(int& code) {
   ranks_.resize(static_cast<std::size_t>(size_));
   int first_rank = 0;
   for (std::size_t p = 0; p < options_.programs.size(); ++p) HEDDLE_TRY(start_program(p, first_rank, code));
-  segment_.reset();  // it is the ranks' alone: it goes with the last of them
+  segment_.reset();  // from here on it is the ranks' alone, and of what they start before MPI
   input_.start();
   return Status::ok();
 }

@@ -131,10 +131,12 @@ std::string PmiServer::put(const boot::Pmi1Line& line) {
   return "cmd=put_result rc=0 msg=success";
 }
 
-std::string PmiServer::get(const Client& client, const boot::Pmi1Line& line) const {
+std::string PmiServer::get(Client& client, const boot::Pmi1Line& line) {
   const std::string *key = line.find("key"), *job = line.find("kvsname");
   if (key != nullptr && *key == boot::kSegmentKey && segment_ >= 0) {
-    return "cmd=get_result rc=0 msg=success value=" + (client.inits == 1 ? std::to_string(segment_) : "used");
+    client.asked_first = client.inits == 1;
+    return "cmd=get_result rc=0 msg=success value=" + std::string(*client.asked_first ? "" : boot::kUsedSegment) +
+           std::to_string(segment_);
   }
   const auto found = key == nullptr || (job != nullptr && *job != job_) ? values_.end() : values_.find(*key);
   if (found == values_.end()) return "cmd=get_result rc=-1 msg=key_not_found";
@@ -144,6 +146,13 @@ std::string PmiServer::get(const Client& client, const boot::Pmi1Line& line) con
 void PmiServer::enter_barrier(int rank) {
   if (clients_[rank].in_barrier) return;
   clients_[rank].in_barrier = true;
+  for (const Client& other : clients_) {
+    if (!other.in_barrier || !other.asked_first || !clients_[rank].asked_first) continue;
+    if (other.asked_first == clients_[rank].asked_first) continue;
+    return listener_.pmi_violation(
+        rank, "it and rank " + std::to_string(&other - clients_.data()) +
+                  " are not in the same program: ranks that run several have to run the same ones");
+  }
   if (++in_barrier_ == static_cast<int>(clients_.size())) {
     leave_barrier();
   } else {

@@ -10,6 +10,7 @@
 // Threads: one.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -53,6 +54,7 @@ class PmiServer {
     std::string unsent;
     bool blocked = false;                    // unsent waits for room in the socket; nothing is read meanwhile
     int inits = 0;                           // the programs of the rank so far, and returns of each
+    std::optional<bool> asked_first;         // whether its program is the first, once it has asked for the memory
     bool started = false, finished = false;  // between init and finalize; after finalize
     bool in_barrier = false, gone = false;
     bool in_mcmd = false;  // inside a message of several lines, which ends with "endcmd"
@@ -69,7 +71,7 @@ class PmiServer {
   void hang_up(int rank);
 
   std::string put(const boot::Pmi1Line& line);
-  std::string get(const Client& client, const boot::Pmi1Line& line) const;
+  std::string get(Client& client, const boot::Pmi1Line& line);
   void enter_barrier(int rank);
   void leave_barrier();
   void check_company();

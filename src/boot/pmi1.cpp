@@ -258,10 +258,19 @@ Status Pmi1::learn_segment(Channel& channel, Job& job, Limits& limits) {
   Pmi1Line answer;
   HEDDLE_TRY(channel.ask(get_line(job.name, kSegmentKey), "get_result", answer));
   const std::string* value = refused(answer) ? nullptr : answer.find("value");
-  limits.own_launcher = value != nullptr;
+  if (value == nullptr) return Status::ok();
+  std::string_view number = *value;
+  const bool used = number.starts_with(kUsedSegment);
+  if (used) number.remove_prefix(kUsedSegment.size());
   int fd = -1;
-  if (value == nullptr || !parse_int(*value, 0, INT_MAX, fd)) return Status::ok();
-  if (fcntl(fd, F_GET_SEALS) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {  // only a memfd has seals
+  limits.own_launcher = parse_int(number, 0, INT_MAX, fd);
+  if (!limits.own_launcher) return Status::ok();
+  const bool is_memfd = fcntl(fd, F_GET_SEALS) >= 0;  // nothing else has seals
+  if (used) {
+    if (is_memfd) close(fd);
+    return Status::ok();
+  }
+  if (!is_memfd || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
     return error(
         MPI_ERR_OTHER,
         "mpiexec passed the node's shared memory as descriptor %d, but that is not open here: something between "

@@ -16,8 +16,8 @@
 namespace heddle::boot {
 
 // What Heddle's mpiexec knows under this key is the number of a descriptor that all ranks of a node have inherited, for the
-// memory that they share; `used` for any program of a rank but its first.
-inline constexpr std::string_view kSegmentKey = "heddle-segment";
+// memory that they share; `used:` before it for any program of a rank but its first.
+inline constexpr std::string_view kSegmentKey = "heddle-segment", kUsedSegment = "used:";
 
 // One line taken apart.
 class Pmi1Line {

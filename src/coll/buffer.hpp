@@ -42,7 +42,7 @@ struct Buffer {
 class Blocks {
  public:
   // Rank i's block is the i-th run of `each.count` items.
-  explicit Blocks(Buffer each) noexcept : data_(each.data), type_(each.type), count_(each.count) {}
+  explicit Blocks(Buffer each) noexcept : data_(each.data), type_(each.type), equal_(true), count_(each.count) {}
   // counts[i] items, displacements[i] items from the start.
   Blocks(const void* data, IntArray counts, IntArray displacements, Datatype& type) noexcept
       : data_(const_cast<void*>(data)), type_(&type), counts_(counts), displacements_(displacements) {}
@@ -53,7 +53,7 @@ class Blocks {
   bool in_place() const noexcept { return data_ == MPI_IN_PLACE; }
   // Rank i's. Its type is null only when its count is 0 and each rank has a type of its own.
   Buffer operator[](int i) const noexcept {
-    if (counts_.is_null()) return Buffer(data_, 0, *type_).part(i * count_, count_);
+    if (equal_) return Buffer(data_, 0, *type_).part(i * count_, count_);
     Buffer b;
     b.count = counts_[i];
     b.type = type_;
@@ -63,14 +63,16 @@ class Blocks {
     return b;
   }
 
-  // Whether no message is sent for it. Where everyone has a count for each other rank, many are 0, and both sides know. Where
-  // there is one count for all, an empty block is sent: a rank that has another count hears of it, instead of waiting.
-  bool leaves_out(const Buffer& block) const noexcept { return !counts_.is_null() && block.bytes() == 0; }
+  // Whether no message is sent for it. Where everyone has a count for each other rank, many are 0, and both sides know.
+  // Where there is one count for all, an empty block is sent: a rank that has another count hears of it, instead of
+  // waiting.
+  bool leaves_out(const Buffer& block) const noexcept { return !equal_ && block.bytes() == 0; }
 
  private:
   void* data_;
   Datatype* type_ = nullptr;
   const MPI_Datatype* types_ = nullptr;
+  bool equal_ = false;  // one count for all; the arrays say nothing
   MPI_Count count_ = 0;
   IntArray counts_, displacements_;
 };

@@ -36,7 +36,7 @@ void destroy(mpi::Request& request) {
 
 Status start(mpi::Request& request);
 
-const mpi::RequestType kOperationType{start, nullptr, destroy};
+const mpi::RequestType kOperationType{start, nullptr, destroy, /*is_collective=*/true};
 
 // True when the collective is over; the operation belongs to its owner again then.
 bool go_on(Operation& operation) {

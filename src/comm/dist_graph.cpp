@@ -199,10 +199,11 @@ Status dist_graph_neighbors(Comm& comm, MPI_Count maxindegree, int* sources, int
                             int* destinations, int* destweights) {
   HEDDLE_TRY(mpi::check_topology(comm, MPI_DIST_GRAPH));
   const Topology& topology = *comm.topology;
-  if (topology.weighted && ((sourceweights == nullptr && maxindegree > 0 && topology.indegree() > 0) ||
-                            (destweights == nullptr && maxoutdegree > 0 && topology.outdegree() > 0))) {
+  const bool no_in = sourceweights == nullptr && maxindegree > 0 && topology.indegree() > 0;
+  const bool no_out = destweights == nullptr && maxoutdegree > 0 && topology.outdegree() > 0;
+  if (topology.weighted && (no_in || no_out)) {
     return error(MPI_ERR_ARG, "%s is a null pointer, but the graph has weights; pass an array, or MPI_UNWEIGHTED",
-                 sourceweights == nullptr ? "sourceweights" : "destweights");
+                 no_in ? "sourceweights" : "destweights");
   }
   hand_over(topology.sources, maxindegree, sources);
   hand_over(topology.destinations, maxoutdegree, destinations);

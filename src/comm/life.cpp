@@ -71,10 +71,12 @@ Status say_goodbye(Process& process) {
 }
 
 Status come_back(Process& process) {
+  if (said_goodbye && process.boot().can_rejoin()) {
+    HEDDLE_TRY(process.boot().rejoin());
+    said_goodbye = false;
+  }
   process.set_away(false);
-  if (!said_goodbye || !process.boot().can_rejoin()) return Status::ok();
-  said_goodbye = false;
-  return process.boot().rejoin();
+  return Status::ok();
 }
 
 void take_down() {
@@ -114,6 +116,7 @@ Status join(int threads) {
 
 Status meet() {
   Process& process = *mpi::process();
+  if (mpi::library_users.load(std::memory_order_relaxed) == 1) return process.boot().fence();
   return process.boot().fence([&] { process.domain().progress_once(*process.own()->vci); });
 }
 

@@ -3,6 +3,7 @@
 // Method:  a member tells the others, in one exchange before that of MPI_Comm_split, which instance it is confined to of each
 //          type in a list that is the same everywhere. Only MPI_COMM_TYPE_HW_UNGUIDED needs that, but who calls with MPI_UNDEFINED
 //          does not know what the others ask for.
+// Cost:    an allgather of 44 bytes a member, beside that of MPI_Comm_split.
 #include <algorithm>
 #include <array>
 #include <string_view>

@@ -76,6 +76,7 @@ struct Values {
   Lock lock;
   std::array<std::optional<int>, kControls> written GUARDED_BY(lock);
   std::array<const std::string*, kControls> texts GUARDED_BY(lock){};  // written; no longer freed at the program's end
+  std::array<bool, kControls> copied GUARDED_BY(lock){};  // from the environment or the defaults, by freeze_controls
   std::array<int, kControls> pins GUARDED_BY(lock){};
   bool frozen GUARDED_BY(lock) = false;
 };
@@ -170,6 +171,9 @@ Status freeze_controls() {
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (kTable[i].is_text()) {
       now[i] = 0;
+      if (text_of_environment(kTable[i]).size() >= kTextBytes) {
+        return error(MPI_ERR_OTHER, "%s has more than %zu bytes", kTable[i].environment, kTextBytes - 1);
+      }
     } else if (values.written[i]) {
       now[i] = *values.written[i];
     } else {
@@ -177,6 +181,7 @@ Status freeze_controls() {
     }
   }
   for (std::size_t i = 0; i < now.size(); ++i) {
+    values.copied[i] = kTable[i].is_text() ? values.texts[i] == nullptr : !values.written[i];
     values.written[i] = now[i];
     if (kTable[i].is_text() && values.texts[i] == nullptr) {
       values.texts[i] = new std::string(text_of_environment(kTable[i]));
@@ -189,6 +194,11 @@ Status freeze_controls() {
 void thaw_controls() noexcept {
   LockGuard guard(values.lock);
   values.frozen = false;
+  for (std::size_t i = 0; i < values.copied.size(); ++i) {
+    if (!values.copied[i]) continue;
+    values.written[i].reset();
+    delete std::exchange(values.texts[i], nullptr);
+  }
 }
 
 void pin_control(int index) noexcept {

@@ -25,8 +25,8 @@ struct Resource {
   int instance;      // the one, counted on the node, that all processors lie in; kNotConfined: they lie in several
 };
 
-// The types that the node has, the largest first but NUMA nodes last, and where these processors lie. Without hwloc there are none, and the
-// program's user is told so, once.
+// The types that the node has, the largest first but NUMA nodes last, and where these processors lie. Without hwloc there
+// are none, and the program's user is told so, once.
 std::vector<Resource> resources_of(std::span<const int> processors);
 // The processors that this process may run on.
 std::vector<int> own_processors();

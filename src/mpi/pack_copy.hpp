@@ -1,7 +1,7 @@
 // The innermost loops of packing: blocks of one length, equally far apart in memory and in the stream.
 //
 // Method:  lengths that types often have are compiled as plain loads and stores; from 64 bytes on, on a processor that has
-//          them, vectors of a cache line; from 512 bytes on memcpy, whose call no longer counts.
+//          them, vectors of a cache line; above 512 bytes memcpy, whose call no longer counts.
 #pragma once
 
 #include <bit>

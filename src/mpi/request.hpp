@@ -32,6 +32,7 @@ struct RequestType {
   void (*cancel)(Request&);
   // Gives the request and what it owns back. REQUIRES: complete, or never started.
   void (*destroy)(Request&);
+  bool is_collective = false;
 };
 
 struct Request : Object {

@@ -97,7 +97,7 @@ void abandon(Request& request) noexcept {
 Status outcome(const Request& request) noexcept {
   if (request.error == MPI_SUCCESS) [[likely]]
     return Status::ok();
-  if (request.type != &kReceiveType && (request.error == MPI_ERR_TRUNCATE || request.error == MPI_ERR_NOT_SAME)) {
+  if (request.type->is_collective && (request.error == MPI_ERR_TRUNCATE || request.error == MPI_ERR_NOT_SAME)) {
     return error(request.error,
                  "a message of the collective was %s than this rank's arguments say; its counts and "
                  "datatypes have to match at all ranks",

@@ -24,19 +24,17 @@ const Pvar& variable_of(const PvarHandle& handle) noexcept {
   return pvars()[static_cast<std::size_t>(handle.variable)];
 }
 
-// Of a variable that is bound to a communicator.
-Status find_object(const PvarHandle& handle, mpi::Comm** out) {
-  *out = mpi::from_handle(handle.comm);
-  if (*out != nullptr) return Status::ok();
+Status check_object(const Pvar& variable, const mpi::Comm* comm) {
+  if (variable.of_comm == nullptr || (comm != nullptr && comm->is(mpi::Kind::kComm))) return Status::ok();
   return error(MPI_T_ERR_INVALID_HANDLE, "%s needs a live communicator, whose handle obj_handle points to",
-               variable_of(handle).name);
+               variable.name);
 }
 
 // What the VCIs say now, or the process, or the communicator.
 void look(const PvarHandle& handle, std::vector<unsigned long>& values) {
   const Pvar& variable = variable_of(handle);
   if (variable.of_comm != nullptr) {
-    values.front() = variable.of_comm(*mpi::from_handle(handle.comm));
+    values.front() = variable.of_comm(*handle.comm);
     return;
   }
   if (variable.whole != nullptr) {
@@ -125,7 +123,8 @@ Status on_counters(MPI_T_pvar_session session, MPI_T_pvar_handle handle, int oth
 }  // namespace
 
 void drop(State& state, Handles::iterator handle) {
-  mpi::unpin_control(mpi::kVcis);
+  if (variable_of(handle->second).value != nullptr) mpi::unpin_control(mpi::kVcis);
+  if (handle->second.comm != nullptr) mpi::release(*handle->second.comm);
   state.pvar_handles.erase(handle);
 }
 
@@ -166,15 +165,15 @@ Status t_pvar_handle_alloc(MPI_T_pvar_session pe_session, int pvar_index, void* 
   made.session = number_of(pe_session);
   made.variable = pvar_index;
   if (pvar.of_comm != nullptr) {
-    if (obj_handle != nullptr) made.comm = *static_cast<MPI_Comm*>(obj_handle);
-    mpi::Comm* comm;
-    HEDDLE_TRY(tool::find_object(made, &comm));
+    if (obj_handle != nullptr) made.comm = mpi::from_handle(*static_cast<MPI_Comm*>(obj_handle));
+    HEDDLE_TRY(tool::check_object(pvar, made.comm));
+    made.comm->retain();
   }
   made.base.resize(static_cast<std::size_t>(elements));
   made.sum.resize(static_cast<std::size_t>(elements));
   tool::State& state = tool::state();
   state.pvar_handles.emplace(state.next, std::move(made));
-  mpi::pin_control(mpi::kVcis);
+  if (pvar.value != nullptr) mpi::pin_control(mpi::kVcis);
   *handle = tool::to_handle<MPI_T_pvar_handle>(state.next++);
   *count = elements;
   return Status::ok();
@@ -199,10 +198,7 @@ Status t_pvar_stop(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle) {
 Status t_pvar_read(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, void* buf) {
   Handles::iterator found;
   HEDDLE_TRY(tool::find(pe_session, handle, &found));
-  if (found->second.comm != MPI_COMM_NULL) {
-    mpi::Comm* comm;
-    HEDDLE_TRY(tool::find_object(found->second, &comm));
-  }
+  HEDDLE_TRY(tool::check_object(tool::variable_of(found->second), found->second.comm));
   std::vector<unsigned long> now(found->second.sum.size());
   tool::look(found->second, now);
   tool::copy_out(tool::value_at(found->second, now), buf);

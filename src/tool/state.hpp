@@ -13,6 +13,7 @@
 
 #include "base/lock.hpp"
 #include "mpi.h"
+#include "mpi/comm.hpp"
 
 namespace heddle::tool {
 
@@ -21,7 +22,7 @@ namespace heddle::tool {
 struct PvarHandle {
   std::uintptr_t session = 0;
   int variable = 0;
-  MPI_Comm comm = MPI_COMM_NULL;  // that it is bound to
+  mpi::Comm* comm = nullptr;  // that it is bound to, with a reference, so that no other takes its place
   bool running = false;
   std::vector<unsigned long> base;
   std::vector<unsigned long> sum;

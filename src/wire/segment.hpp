@@ -3,8 +3,9 @@
 // Problem: rings and cells must lie in memory that all ranks of the node have mapped; it must not outlive them, even
 //          after kill -9; a node that is short of memory must get an error and not a SIGBUS.
 // Method:  one memfd, which all ranks have inherited from mpiexec, or which one rank makes and the others open through
-//          /proc/<pid>/fd: it has no name, so nothing can be left behind, and it does not depend on the size of /dev/shm. It is sparse: each rank owns a region
-//          of kRegionBytes, of which pages exist once they are carved. A carve reserves its pages with fallocate first.
+//          /proc/<pid>/fd: it has no name, so nothing can be left behind, and it does not depend on the size of /dev/shm.
+//          It is sparse: each rank owns a region of kRegionBytes, of which pages exist once they are carved. A carve
+//          reserves its pages with fallocate first.
 //
 //     +--------------------+--------------------+---- - -
 //     | region of rank 0   | region of rank 1   |

@@ -81,12 +81,11 @@ TEST(Pmi1, MemoryThatTheRanksInherit) {
   EXPECT_NE(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
   EXPECT_EQ(boot->take_segment_fd(), fd);
   EXPECT_EQ(boot->take_segment_fd(), -1);
-  close(fd);
-
-  boot = connect_with("used", status);
+  boot = connect_with("used:" + std::to_string(fd), status);
   ASSERT_TRUE(status) << last_error_detail();
   EXPECT_TRUE(boot->can_rejoin());
   EXPECT_EQ(boot->take_segment_fd(), -1);
+  EXPECT_EQ(fcntl(fd, F_GETFD), -1) << "it is of no use any more";
 
   int pipes[2];
   ASSERT_EQ(pipe(pipes), 0);

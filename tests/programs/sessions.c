@@ -2,6 +2,7 @@
 // error handlers, what belongs to the world alone.
 //   sessions           all of it, on every rank
 //   sessions alone     rank 0 opens a session, makes its own communicator and ends; no other rank calls MPI
+//   sessions solo      this rank opens and closes a session
 //   sessions some      the same for the first two ranks together
 //   sessions probe     the odd ranks open and close a session before MPI_Init
 //   sessions threads   sessions of several threads at once, beside MPI_Init
@@ -354,6 +355,12 @@ static int some(int ranks) {
 
 static int job_rank(void) { return atoi(getenv("PMI_RANK")); }
 
+static int solo(void) {
+  MPI_Session session = open_session(NULL);
+  close_session(&session);
+  return 0;
+}
+
 static int probe(void) {
   if (job_rank() % 2 == 1) {
     MPI_Session session = open_session(NULL);
@@ -452,6 +459,7 @@ int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "alone") == 0) return some(1);
   if (strcmp(what, "some") == 0) return some(2);
+  if (strcmp(what, "solo") == 0) return solo();
   if (strcmp(what, "probe") == 0) return probe();
   if (strcmp(what, "threads") == 0) return threads();
   if (strcmp(what, "flood") == 0) return flood();

@@ -140,7 +140,9 @@ int main(int argc, char** argv) {
   start(&argc, &argv);
   cpu_set_t allowed;
   CHECK(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
-  if (!CPU_ISSET(0, &allowed) || !CPU_ISSET(1, &allowed)) {
+  int can = CPU_ISSET(0, &allowed) && CPU_ISSET(1, &allowed);
+  MPI_Allreduce(MPI_IN_PLACE, &can, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+  if (!can) {
     if (world_rank == 0) printf("needs processors 0 and 1\n");
     return finish();
   }

@@ -274,11 +274,37 @@ static void errors(void) {
   MPI_Comm_free(&comm);
 }
 
+// A rank without sources, or without destinations, may leave the arrays for them out.
+static void one_way(void) {
+  const int first = world_rank == 0, last = world_rank == world_size - 1;
+  int source = world_rank - 1, destination = world_rank + 1, out = 100 + world_rank, in = -1;
+  int zero[1] = {0}, counts[1] = {1};
+  MPI_Aint places[1] = {0};
+  MPI_Datatype types[1] = {MPI_INT};
+  MPI_Comm way;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, !first, &source, MPI_UNWEIGHTED, !last, &destination, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &way);
+  for (int round = 0; round < 4; round++) {
+    int* some = round % 2 == 0 ? zero : counts;
+    in = -1;
+    if (round < 2)
+      MPI_Neighbor_alltoallw(&out, last ? NULL : some, last ? NULL : places, last ? NULL : types, &in,
+                             first ? NULL : some, first ? NULL : places, first ? NULL : types, way);
+    else
+      MPI_Neighbor_alltoallv(&out, last ? NULL : some, last ? NULL : zero, MPI_INT, &in, first ? NULL : some,
+                             first ? NULL : zero, MPI_INT, way);
+    CHECK_EQ(in, round % 2 == 0 || first ? -1 : 100 + source);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm_free(&way);
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   grids();
   graphs();
   dist_graphs();
+  one_way();
   errors();
   return finish();
 }
