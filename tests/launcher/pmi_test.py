@@ -193,6 +193,14 @@ class Peers(Case):
         self.assertEqual(sorted(done.out.splitlines()), [f"rank {r} of 3 sum 3 program 0 node 3" for r in range(3)])
         self.assertEqual(hydra("-n", 3, program, 7).code, 7)
 
+    def test_sessions_under_hydra(self):
+        program = HEDDLE_LIB.parent / "tests/programs/sessions"  # beside what it is built with
+        if not program.exists():
+            self.skipTest(f"no {program}")
+        for ranks in (1, 3):
+            done = hydra("-n", ranks, program)
+            self.assertEqual((done.code, done.out, done.err), (0, "", ""))
+
     def test_our_boot_under_hydra(self):
         for ranks in (1, 4):
             done = hydra("-n", ranks, PROBE)
