@@ -128,6 +128,30 @@ static void column(const Place* place, long stride) {
   MPI_Type_free(&c.type);
 }
 
+// 8 columns of a matrix with rows of 1024 doubles, one after the other.
+enum { kColumns = 8, kRow = 1024 };
+static void gather_columns(const Case* c) {
+  for (long j = 0; j < kColumns; j++) {
+    gather((double*)packed + j * c->doubles, (const double*)memory + j, c->doubles, kRow);
+  }
+}
+static void scatter_columns(const Case* c) {
+  for (long j = 0; j < kColumns; j++) {
+    scatter((double*)memory + j, (const double*)packed + j * c->doubles, c->doubles, kRow);
+  }
+}
+static void columns(long rows) {
+  Case c = {.count = kColumns, .doubles = rows, .bytes = (size_t)rows * kColumns * 8};
+  MPI_Datatype one;
+  MPI_Type_vector((int)rows, 1, kRow, MPI_DOUBLE, &one);
+  MPI_Type_create_resized(one, 0, 8, &c.type);
+  MPI_Type_commit(&c.type);
+  beside("columns", (size_t)rows, pack, gather_columns, &c);
+  beside("into-columns", (size_t)rows, unpack, scatter_columns, &c);
+  MPI_Type_free(&one);
+  MPI_Type_free(&c.type);
+}
+
 // Blocks of 3 doubles at places that follow no rule.
 static void indexed(void) {
   enum { kBlocks = 4096 };
@@ -190,6 +214,8 @@ int main(int argc, char** argv) {
     column(&places[p], 8);
     if (p > 0) column(&places[p], 64);
   }
+  columns(256);
+  columns(4096);
   indexed();
   structs();
   MPI_Finalize();

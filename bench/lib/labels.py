@@ -43,6 +43,8 @@ METRICS = {
     "into-column-l1": (SIZE, "unpack doubles {} apart, 16 KiB ÷ loop"),
     "into-column-l2": (SIZE, "unpack doubles {} apart, 256 KiB ÷ loop"),
     "into-column-memory": (SIZE, "unpack doubles {} apart, 64 MiB ÷ loop"),
+    "columns": (COUNT, "pack 8 columns of {} doubles ÷ loop"),
+    "into-columns": (COUNT, "unpack 8 columns of {} doubles ÷ loop"),
     "pack-indexed": (SIZE, "pack blocks of {}, anywhere"),
     "unpack-indexed": (SIZE, "unpack blocks of {}, anywhere"),
     "pack-struct": (SIZE, "pack structs of {}"),

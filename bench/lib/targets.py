@@ -42,6 +42,7 @@ def datatypes():
         made["datatypes", f"{way}-struct", 12] = Target(best_peer=True)
         made["datatypes", f"{way}-struct", 56] = Target(best_peer=True)
     made["datatypes", "column-l1", 16] = made["datatypes", "column-l2", 16] = Target(2)
+    made["datatypes", "columns", 4096] = Target(2)
     for size in (1 << 10, 32 << 10, 1 << 20):
         made["datatypes", "send-blocks", size] = Target(best_peer=True)
         made["datatypes", "send-column", size] = Target(best_peer=True)

@@ -68,6 +68,32 @@ void copy_items(std::uintptr_t base, MPI_Count stride, MPI_Count count, const No
   }
 }
 
+// Columns of a matrix, one after the other: some rows at a time, so that a line is read once for all columns that it has a
+// part of. That costs more than it brings while the lines of a whole column stay in the first-level cache, unless they
+// compete for the same few places there.
+constexpr MPI_Count kRows = 16;
+constexpr MPI_Count kRowsThatStay = 256;
+constexpr MPI_Count kSamePlace = 4096;
+
+bool are_long_columns(const Node& node) noexcept {
+  const Node& column = *node.child;
+  return column.kind == Node::kStrided && node.stride > 0 && node.stride < 64 && column.stride > node.stride &&
+         (column.count > kRowsThatStay || column.stride % kSamePlace == 0);
+}
+
+template <class D>
+void copy_columns(std::uintptr_t base, const Node& node, typename D::Stream stream) noexcept {
+  const Node& column = *node.child;
+  for (MPI_Count row = 0; row < column.count; row += kRows) {
+    const MPI_Count rows = std::min(kRows, column.count - row);
+    for (MPI_Count i = 0; i < node.count; ++i) {
+      copy_strided<D>(base + static_cast<std::uintptr_t>(row * column.stride + i * node.stride), column.stride, rows,
+                      static_cast<std::size_t>(column.bytes), stream + i * column.size + row * column.bytes,
+                      column.bytes);
+    }
+  }
+}
+
 // All of a node.
 template <class D>
 void walk(const Node& node, std::uintptr_t base, typename D::Stream stream) noexcept {
@@ -85,6 +111,7 @@ void walk(const Node& node, std::uintptr_t base, typename D::Stream stream) noex
       if (node.child->kind == Node::kBlocks && node.child->count <= kFewBlocks) {
         return copy_items<D>(base, node.stride, node.count, *node.child, stream);
       }
+      if (are_long_columns(node)) return copy_columns<D>(base, node, stream);
       for (MPI_Count i = 0; i < node.count; ++i) {
         walk<D>(*node.child, base + static_cast<std::uintptr_t>(i * node.stride), stream);
         stream += node.child->size;

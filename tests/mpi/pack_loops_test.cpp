@@ -115,6 +115,43 @@ TEST(PackLoops, BlocksOfOneLengthAnywhere) {
   }
 }
 
+// Columns of a matrix, the second behind the first.
+TEST(PackLoops, Columns) {
+  struct Matrix {
+    std::size_t rows, row_bytes;
+  };
+  for (const Matrix& m : {Matrix{300, 160}, Matrix{256, 160}, Matrix{257, 104}, Matrix{21, 4096}}) {
+    for (std::size_t item : {4, 8, 12, 16}) {
+      for (std::size_t columns : {2, 3, 5}) {
+        SCOPED_TRACE(testing::Message() << columns << " columns of " << m.rows << " items of " << item);
+        test::Owned column, stepped;
+        ASSERT_TRUE(api::type_create_hvector(static_cast<MPI_Count>(m.rows), static_cast<MPI_Count>(item),
+                                             static_cast<MPI_Count>(m.row_bytes), *from_handle(MPI_BYTE), &column,
+                                             true));
+        ASSERT_TRUE(
+            api::type_create_resized(*from_handle(column), 0, static_cast<MPI_Count>(item) + 4, &stepped, true));
+        const Fenced memory((m.rows - 1) * m.row_bytes + (columns - 1) * (item + 4) + item);
+        const Fenced stream(m.rows * columns * item);
+        const auto place = [&](std::size_t i) {
+          return i / (m.rows * item) * (item + 4) + i / item % m.rows * m.row_bytes + i % item;
+        };
+        for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = pattern(i);
+        PackCursor cursor;
+        cursor.init(*from_handle(stepped), static_cast<MPI_Count>(columns), memory.data());
+        ASSERT_EQ(cursor.pack(stream.data(), stream.size()), stream.size());
+        std::vector<std::byte> expected(memory.data(), memory.data() + memory.size());
+        for (std::size_t i = 0; i < stream.size(); ++i) {
+          ASSERT_EQ(stream[i], memory[place(i)]) << "byte " << i;
+          expected[place(i)] = stream[i] = pattern(i + 7);
+        }
+        cursor.seek(0);
+        ASSERT_EQ(cursor.unpack(stream.data(), stream.size()), stream.size());
+        ASSERT_TRUE(std::equal(expected.begin(), expected.end(), memory.data()));
+      }
+    }
+  }
+}
+
 // The same blocks as parts of structs: apart in the stream, too.
 TEST(PackLoops, BlocksOfStructs) {
   for (MPI_Count length : {1, 4, 8, 12, 16, 40, 64, 100, 256, 600}) {
