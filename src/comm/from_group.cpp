@@ -57,15 +57,19 @@ Status check_same_tag(const Creation& creation, int mine) {
   return Status::ok();
 }
 
+Status find_everyone(Comm** everyone) {
+  *everyone = mpi::process()->everyone();
+  if (*everyone != nullptr) return Status::ok();
+  return error(MPI_ERR_NO_MEM, "no memory for a communicator of all processes");
+}
+
 // `refusal`: why this process cannot take part.
-Status make(Group& group, const char* stringtag, Info* info, Status refusal, Comm** out) {
-  Comm* everyone = mpi::process()->everyone();
-  if (everyone == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a communicator of all processes");
+Status make(Comm& everyone, Group& group, const char* stringtag, Info* info, Status refusal, Comm** out) {
   std::vector<int> ranks;
-  HEDDLE_TRY(comm::ranks_in(*everyone, group, &ranks));
+  HEDDLE_TRY(comm::ranks_in(everyone, group, &ranks));
   const std::uint64_t hash = digest(stringtag);
   const int mine = static_cast<int>(hash >> 33);
-  Creation creation(*everyone);
+  Creation creation(everyone);
   creation.refuse(refusal);
   creation.join(comm::assertions(info));
   creation.set(mine, 0);
@@ -83,8 +87,9 @@ Status comm_create_from_group(Group& group, const char* stringtag, Info* info, E
   *newcomm = MPI_COMM_NULL;
   if (group.size() == 0) return Status::ok();
   HEDDLE_TRY(check_member(group));
-  Comm* made = nullptr;
-  HEDDLE_TRY(make(group, stringtag, info, check(stringtag, errhandler), &made));
+  Comm *everyone = nullptr, *made = nullptr;
+  HEDDLE_TRY(find_everyone(&everyone));
+  HEDDLE_TRY(make(*everyone, group, stringtag, info, check(stringtag, errhandler), &made));
   mpi::set_errhandler(*made, errhandler);
   comm::set_info(*made, info);
   *newcomm = mpi::to_handle(made);
@@ -96,6 +101,8 @@ Status intercomm_create_from_groups(Group& local_group, int local_leader, Group*
   *newintercomm = MPI_COMM_NULL;
   if (local_group.size() == 0 || (remote_group != nullptr && remote_group->size() == 0)) return Status::ok();
   HEDDLE_TRY(check_member(local_group));
+  Comm* everyone = nullptr;
+  HEDDLE_TRY(find_everyone(&everyone));
   Status refusal = check(stringtag, errhandler);
   comm::Bridge bridge{nullptr, local_leader, -1, comm::group_tag(static_cast<int>(digest(stringtag) & 0x7FFFFFFF))};
   if (local_leader < 0 || local_leader >= local_group.size()) {
@@ -104,14 +111,14 @@ Status intercomm_create_from_groups(Group& local_group, int local_leader, Group*
   } else if (local_group.rank == local_leader) {
     const Status reachable = check_remote(local_group, remote_group, remote_leader);
     if (reachable) {
-      bridge.comm = mpi::process()->everyone();
+      bridge.comm = everyone;
       bridge.remote = static_cast<int>(remote_group->members[static_cast<std::size_t>(remote_leader)]);
     } else if (refusal) {
       refusal = reachable;
     }
   }
   Comm* local = nullptr;
-  if (const Status here = make(local_group, stringtag, nullptr, refusal, &local); !here) {
+  if (const Status here = make(*everyone, local_group, stringtag, nullptr, refusal, &local); !here) {
     if (bridge.comm != nullptr) comm::decline(bridge);
     return here;
   }

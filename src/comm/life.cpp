@@ -19,7 +19,8 @@ namespace {
 
 using mpi::Process;
 
-// Guarded by `mutex`, which is never held while anybody waits for another rank.
+// Guarded by `mutex`, which is not held while anybody waits for another rank, but for the very first user where the ranks
+// make their shared memory together: nobody can do anything before that is there.
 std::mutex mutex;
 bool said_goodbye = false;
 pid_t owner = 0;  // a forked child has no part in it
