@@ -48,7 +48,7 @@ struct DomainOptions {
 
 class Domain {
  public:
-  // `wires`: in the order of preference; the first that reaches a peer is used for it.
+  // `wires`: in the order of preference; the first that reaches a peer is used for it. The first has a bell.
   Domain(const DomainOptions& options, std::vector<std::unique_ptr<wire::Wire>> wires);
   ~Domain();
   Domain(const Domain&) = delete;
@@ -56,9 +56,9 @@ class Domain {
 
   wire::ProcessId self() const noexcept { return options_.self; }
   std::span<wire::Wire* const> wires() const noexcept { return wire_list_; }
-  Doorbell& bell() noexcept { return wire_list_.front()->bell(); }
+  Doorbell& bell() noexcept { return *wire_list_.front()->bell(); }
   const Profile& profile() const noexcept { return options_.profile; }
-  Status connect(wire::ProcessId peer, std::uint32_t vci, wire::TxLane** lane);
+  Status connect(std::uint32_t from, wire::ProcessId peer, std::uint32_t to, wire::TxLane** lane);
 
   std::uint32_t vci_count() const noexcept { return static_cast<std::uint32_t>(vcis_.size()); }
   Vci& vci(std::uint32_t index) noexcept { return *vcis_[index]; }
@@ -87,6 +87,9 @@ class Domain {
     if (options_.threaded) bell().ring();
   }
 
+  // Whether wires hold packets that they have not sent yet, of which no lane knows any more.
+  bool owes() const noexcept;
+
   // Requests that their owner let go before they were complete: how many there are. The last user of the library
   // waits for them.
   void count_abandoned(int change) noexcept { abandoned_.fetch_add(change, std::memory_order_relaxed); }
@@ -94,6 +97,7 @@ class Domain {
 
  private:
   bool look_everywhere() noexcept;
+  bool arm_wires() noexcept;
   unsigned run_tasks(TaskList& tasks, bool* contended) noexcept;
   [[gnu::noinline]] unsigned progress_elsewhere(Vci& vci) noexcept;
   // After a round in vain.
@@ -103,6 +107,9 @@ class Domain {
     if (options_.short_sleeps) return kBusySleepNs;
     for (const auto& vci : vcis_) {
       if (vci->has_busy_lanes()) return kBusySleepNs;
+    }
+    for (const auto& wire : wires_) {
+      if (!wire->rings()) return kBusySleepNs;
     }
     return kSleepNs;
   }
@@ -152,7 +159,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
         patience.yield();
         break;
       case Patience::Step::kSleep:
-        bell().sleep(sleep_limit(), [&] { return look_everywhere() || (finished = done()); });
+        bell().sleep(sleep_limit(), [&] { return look_everywhere() || (finished = done()) || !arm_wires(); });
         break;
     }
   }
