@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <random>
 
 #include "boot/boot.hpp"
 #include "boot/environment.hpp"
@@ -20,6 +21,10 @@ constexpr std::size_t kMaxUnsent = 1 << 20;
 
 PmiServer::PmiServer(EventLoop& loop, Listener& listener, std::string job, int size)
     : loop_(loop), listener_(listener), job_(std::move(job)), clients_(static_cast<std::size_t>(size)) {
+  std::string secret;
+  std::random_device random;
+  while (secret.size() < 64) secret += "0123456789abcdef"[random() % 16];
+  values_["heddle-secret"] = secret;
   values_["PMI_process_mapping"] = "(vector,(0,1," + std::to_string(size) + "))";
 }
 

@@ -81,7 +81,7 @@ constexpr const char* kSecretKey = "heddle-secret";
 constexpr std::size_t kSecretBytes = 32;
 Status learn_secret(boot::Boot& boot, SipKey* out) {
   std::string secret;
-  if (!boot.get(kSecretKey, secret)) {
+  if (!boot.can_rejoin()) {  // not Heddle's mpiexec
     if (boot.rank() == 0) {
       unsigned char bytes[kSecretBytes];
       if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return error(MPI_ERR_OTHER, "the system has no random bytes");
@@ -90,8 +90,8 @@ Status learn_secret(boot::Boot& boot, SipKey* out) {
       HEDDLE_TRY(boot.put(kSecretKey, text));
     }
     HEDDLE_TRY(boot.fence());
-    HEDDLE_TRY(boot.get(kSecretKey, secret));
   }
+  HEDDLE_TRY(boot.get(kSecretKey, secret));
   const char* const text = secret.data();
   if (secret.size() == 2 * kSecretBytes && std::from_chars(text, text + 16, out->low, 16).ptr == text + 16 &&
       std::from_chars(text + 16, text + 32, out->high, 16).ptr == text + 32) {

@@ -120,6 +120,7 @@ class Domain {
 
   static constexpr unsigned kForeignEvery = 8;
   static constexpr unsigned kSpins = 20'000;    // about 1 ms, while every rank has a core
+  static constexpr unsigned kFabricCost = 16;   // of a round that asks a network, too
   static constexpr unsigned kCrowdedSpins = 4;  // then others should run
   static constexpr unsigned kTests = 4096;      // in vain, before one yields for whoever shares the core unknown to us
   static constexpr unsigned kYields = kWithout == Without::kLocks ? 1u << 30 : 64;  // no sleep looks at others' VCIs
@@ -143,7 +144,7 @@ template <class Done>
 void Domain::wait(Vci& vci, Done&& done) noexcept {
   if (done()) return;
   waiters_.fetch_add(1, std::memory_order_relaxed);
-  Patience patience;
+  Patience patience(wires_.size() == 1 ? 1 : kFabricCost);
   bool finished = false;
   for (unsigned round = 0; !finished && !done(); ++round) {
     if (progress(vci, round) != 0 || progress_idle(vci) != 0) {
