@@ -5,9 +5,9 @@
         hosts.run("h0", ["ip", "addr"])
         subprocess.run(["mpiexec", "-hosts", ",".join(hosts.names), "--rsh", hosts.rsh, ...])
 
-    hosts.py --hosts 2 [--rate 100mbit] [--loss 1] [--delay 1ms] [--reorder 5] [--nowhere] -- COMMAND...
-        runs COMMAND, where it was called, with HEDDLE_TEST_RSH and HEDDLE_TEST_HOSTS (h0,h1), and ends with its exit code.
-        125: there were no hosts.
+    hosts.py --hosts 2 [--rate 100mbit] [--loss 1] [--delay 1ms] [--reorder 5] [--nowhere] [--in h0] -- COMMAND...
+        runs COMMAND, where it was called or in a host, with HEDDLE_TEST_RSH and HEDDLE_TEST_HOSTS (h0,h1), and ends with its
+        exit code. 125: there were no hosts.
 
 Problem: what a library does between hosts shows only between hosts, and worst when their network is bad.
 Method:  a host is a set of namespaces: of the network, the host name, System V IPC, and of mounts, for /etc/hosts (all hosts by
@@ -27,7 +27,8 @@ Method:  a host is a set of namespaces: of the network, the host name, System V 
   rsh      a program to be called like ssh: rsh h1 command... (hosts_rsh.py). It does not need the network.
 Cleaning: a guard, a process of its own, removes all of it and kills what still runs in it when the caller closes its pipe or ends,
          by whatever signal. If the guard is killed as well, the next Hosts sweeps.
-Needs:   root, iproute2, nftables, util-linux; of the kernel veth, bridge, and tbf, nft_numgen, netdev chains, tun where asked for.
+Needs:   root (in a container: a privileged one), iproute2, nftables, util-linux; of the kernel veth, bridges, and where asked for
+         tbf, nftables with numgen, chains of a device (from Linux 5.16 on), TAP devices.
 Speed:   one TCP connection on two cores: 2.4 Gbit/s, by the relay 0.8 Gbit/s; 96 Mbit/s at 100mbit. Round trip 16 us, by the
          relay 0.25 ms more than twice the delay. Making two hosts takes 0.1 s.
 """
@@ -55,6 +56,7 @@ NETNS = pathlib.Path("/run/netns")
 DEADLINE = 30  # seconds, of any single step
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "nft": "nftables", "nsenter": "util-linux", "unshare": "util-linux",
          "mount": "mount", "setsid": "util-linux"}
+CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
 CLONE_NEWNET = 0x40000000
 SIOCETHTOOL, ETHTOOL_STSO, ETHTOOL_SGSO = 0x8946, 0x1F, 0x24
 
@@ -114,7 +116,7 @@ class Hosts:
         self.guard = None
 
     def __enter__(self):
-        check_tools()
+        check()
         sweep()
         try:
             self.make(**self.options)
@@ -337,9 +339,16 @@ def command(arguments, lines="", needs=None):
     return done.stdout
 
 
-def check_tools():
-    if os.geteuid() != 0:
-        raise HostsError("hosts made of network namespaces need root; this is user " + str(os.geteuid()))
+def rights_lacking():
+    held = int(re.search(r"^CapEff:\s*(\w+)", pathlib.Path("/proc/self/status").read_text(), re.M).group(1), 16)
+    return [name for name, bit in CAPABILITIES.items() if not held >> bit & 1]
+
+
+def check():
+    lacking = rights_lacking()
+    if lacking:
+        raise HostsError(f"hosts made of network namespaces need root with all its rights; user {os.geteuid()} lacks "
+                         f"{', '.join(lacking)} here")
     missing = [f"{tool} (package {package})" for tool, package in TOOLS.items() if shutil.which(tool) is None]
     if missing:
         raise HostsError("not installed: " + ", ".join(missing))
@@ -457,6 +466,7 @@ def main():
     parser.add_argument("--reorder", type=float, default=0, metavar="PERCENT", help="of what is delayed")
     parser.add_argument("--nowhere", action="store_true", help="an interface in each host that is up and leads nowhere")
     parser.add_argument("--relay", action="store_true", help="delay by the relay even where the kernel has netem")
+    parser.add_argument("--in", metavar="HOST", dest="where", help="run COMMAND in that host, with an address the others reach")
     options = vars(parser.parse_args(arguments[:at]))
     if not to_run:
         parser.error("no COMMAND after --")
@@ -466,9 +476,12 @@ def main():
 
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, stop)
+    where = options.pop("where")
     with Hosts(options.pop("hosts"), **options) as hosts:
+        if where not in (None, *hosts.names):
+            raise HostsError(f"no host {where}; there are {', '.join(hosts.names)}")
         try:
-            process = subprocess.Popen(to_run, env=hosts.environment)
+            process = hosts.start(where, to_run) if where else subprocess.Popen(to_run, env=hosts.environment)
         except OSError as error:
             raise HostsError(f"{to_run[0]}: {error.strerror}")
         try:

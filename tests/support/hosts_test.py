@@ -20,7 +20,6 @@ COMMAND = [sys.executable, str(pathlib.Path(hosts.__file__))]
 DEADLINE = 60  # of anything
 SILENCE = 0.3  # seconds without a packet, where one takes less than a millisecond
 PORT = 5000
-AS_ROOT = os.geteuid() == 0
 
 
 def links_here():
@@ -39,7 +38,7 @@ def text(path):
     return pathlib.Path(path).read_text().strip()
 
 
-@unittest.skipUnless(AS_ROOT, "needs root")
+@unittest.skipIf(hosts.rights_lacking(), f"needs {', '.join(hosts.rights_lacking())}")
 class Case(unittest.TestCase):
     def hosts(self, *args, **options):
         made = Hosts(*args, **options)
@@ -158,7 +157,11 @@ class Identity(Case):
     def test_an_interface_that_leads_nowhere(self):
         made = self.hosts(2, nowhere=True)
         for name in made.names:
-            link, = json.loads(made.run(name, ["ip", "-j", "addr", "show", "docker0"]).stdout)
+            def docker0():
+                return json.loads(made.run(name, ["ip", "-j", "addr", "show", "docker0"]).stdout)[0]
+
+            wait_until(lambda: docker0()["operstate"] == "UP", "docker0 is not up")
+            link = docker0()
             self.assertLessEqual({"UP", "LOWER_UP"}, set(link["flags"]))
             self.assertIn(("172.17.0.1", 16), [(a["local"], a["prefixlen"]) for a in link["addr_info"]])
         listening, trying = self.own(made, "h1", socket.SOCK_STREAM), self.own(made, "h0", socket.SOCK_STREAM)
@@ -365,6 +368,7 @@ class Cleaning(Case):
         with process.stdout:
             pid = int(process.stdout.readline())
             name, = left_of(process.pid)
+            self.addCleanup(hosts.remove, name)
             pids = [entry for host in ("h0", "h1", "switch") for entry in hosts.processes_in(f"{name}-{host}")]
             self.assertIn(pid, pids)
             process.send_signal(number)
@@ -387,6 +391,8 @@ class Cleaning(Case):
             hosts.command(["ip", "netns", "add", f"{name}-h0"])
             (pathlib.Path("/run") / name).mkdir()
             process = subprocess.Popen(["ip", "netns", "exec", f"{name}-h0", "sleep", "1000"])
+            self.addCleanup(process.kill)
+            self.addCleanup(hosts.remove, name)
             wait_until(lambda: hosts.processes_in(f"{name}-h0") == [process.pid], "the process of a stale namespace")
             with Hosts(2):
                 self.assertEqual(process.wait(DEADLINE), -signal.SIGKILL)
@@ -401,14 +407,18 @@ class Command(Case):
 
     def test_command(self):
         show = 'echo $HEDDLE_TEST_HOSTS; hostname; echo "$@"; for h in h0 h2; do $HEDDLE_TEST_RSH $h hostname; done; exit 9'
-        done = self.hosts_py("--hosts", "3", "--rate", "100mbit", "--loss", "1", "--nowhere", "--", "sh", "-c", show, "sh", "--", "-x")
+        options = "--hosts", "3", "--rate", "100mbit", "--loss", "1", "--nowhere"
+        done = self.hosts_py(*options, "--", "sh", "-c", show, "sh", "--", "-x")
         self.assertEqual((done.returncode, done.stderr), (9, ""))
         self.assertEqual(done.stdout, f"h0,h1,h2\n{socket.gethostname()}\n-- -x\nh0\nh2\n")
         self.assertEqual(self.hosts_py("--", "sh", "-c", "kill -9 $$").returncode, 128 + 9)
+        done = self.hosts_py("--in", "h1", "--", "sh", "-c", "hostname; $HEDDLE_TEST_RSH h0 hostname")
+        self.assertEqual(done.stdout, "h1\nh0\n")
 
     def test_misuse(self):
         for arguments, code, sentence in ((["--hosts", "5", "--", "true"], 125, "hosts.py: 5 hosts; there can be 2 to 4\n"),
                                           (["--reorder", "1", "--", "true"], 125, "reordering needs a delay"),
+                                          (["--in", "h2", "--", "true"], 125, "hosts.py: no host h2; there are h0, h1\n"),
                                           (["--loss", "0.01", "--", "true"], 125, "a loss of 0.01 %"),
                                           (["--", "/nonesuch"], 125, "hosts.py: /nonesuch: No such file or directory\n"),
                                           (["true"], 2, ""), ([], 2, "no COMMAND after --")):
@@ -420,7 +430,7 @@ class Command(Case):
     def test_without_root(self):
         os.seteuid(65534)
         try:
-            with self.assertRaisesRegex(HostsError, "need root; this is user 65534"):
+            with self.assertRaisesRegex(HostsError, "need root with .*; user 65534 lacks CAP_NET_ADMIN, CAP_SYS_ADMIN"):
                 self.hosts(2)
         finally:
             os.seteuid(0)
