@@ -362,16 +362,17 @@ class Cleaning(Case):
         self.assertEqual(left_of(os.getpid()), [])
 
     def killed(self, number):
-        """Processes of hosts whose maker is killed, once all is removed by the guard."""
+        """Kills the maker of hosts and all of its group; the exit code, once the guard has removed them."""
         inside = "$HEDDLE_TEST_RSH h0 'echo $$; sleep 1000 & wait'"
-        process = subprocess.Popen([*COMMAND, "--delay", "1ms", "--", "sh", "-c", inside], stdout=subprocess.PIPE)
+        process = subprocess.Popen([*COMMAND, "--delay", "1ms", "--", "sh", "-c", inside], stdout=subprocess.PIPE,
+                                   start_new_session=True)
         with process.stdout:
             pid = int(process.stdout.readline())
             name, = left_of(process.pid)
             self.addCleanup(hosts.remove, name)
             pids = [entry for host in ("h0", "h1", "switch") for entry in hosts.processes_in(f"{name}-{host}")]
             self.assertIn(pid, pids)
-            process.send_signal(number)
+            os.killpg(process.pid, number)
             code = process.wait(DEADLINE)
         wait_until(lambda: not left_of(process.pid), "the guard did not clean")
         self.assertFalse(any(map(runs, pids)))
