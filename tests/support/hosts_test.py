@@ -121,18 +121,20 @@ class Case(unittest.TestCase):
 
 class Identity(Case):
     def test_each_is_a_host_of_its_own(self):
-        before = links_here(), text("/etc/hosts"), socket.gethostname(), os.listdir("/dev/shm")
+        before = links_here(), text("/etc/hosts"), socket.gethostname()
+        mine = pathlib.Path(f"/dev/shm/heddle-hosts-test-{os.getpid()}")
         made = self.hosts(3)
         boots = {text("/proc/sys/kernel/random/boot_id")}
         for name in made.names:
             self.assertEqual(made.run(name, ["hostname"]).stdout, f"{name}\n")
             boots.add(made.run(name, ["cat", "/proc/sys/kernel/random/boot_id"]).stdout.strip())
             self.assertEqual(made.run(name, ["ls", "-A", "/dev/shm"]).stdout, "")
-            made.run(name, ["touch", "/dev/shm/mine"])
+            made.run(name, ["touch", mine])
             done = made.run(name, ["sh", "-c", "echo $HEDDLE_TEST_HOSTS; pwd"])
             self.assertEqual(done.stdout, f"h0,h1,h2\n{os.getcwd()}\n")
+            self.assertFalse(mine.exists())
         self.assertEqual(len(boots), 4)
-        self.assertEqual(before, (links_here(), text("/etc/hosts"), socket.gethostname(), os.listdir("/dev/shm")))
+        self.assertEqual(before, (links_here(), text("/etc/hosts"), socket.gethostname()))
 
     def test_all_reach_all(self):
         made = self.hosts(4)
