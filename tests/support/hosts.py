@@ -250,8 +250,8 @@ class Hosts:
             raise HostsError("delay needs netem (CONFIG_NET_SCH_NETEM) or /dev/net/tun (CONFIG_TUN), and this machine has neither")
         self.start_child(["ip", "netns", "exec", self.namespace("switch"), sys.executable, HERE / "hosts_relay.py",
                           delay_ms, reorder, *self.names], "the relay between the hosts")
-        for name in self.names:
-            self.ip("switch", f"link set {name} netns {self.namespace(name)} name eth0")
+        for name in self.names:  # a queue for the time when the relay does not get the processor
+            self.ip("switch", f"link set {name} txqueuelen 10000\nlink set {name} netns {self.namespace(name)} name eth0")
 
     def connected(self):
         links = [json.loads(command(["ip", "-j", "-n", self.namespace(name), "link", "show", "eth0"]))[0] for name in self.names]

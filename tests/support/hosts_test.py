@@ -266,15 +266,16 @@ class Network(Case):
             made = self.hosts(2, delay_ms=1, reorder=5, relay=relay)
             self.connection(made, "h0", "h1")  # else what waits for the neighbour's address is overtaken by what does not
             arrived = self.datagrams(made, 2000, 10_000)
-            self.assertEqual(sorted(arrived), list(range(2000)))
-            overtaking = sum(1 for before, after in zip(arrived, arrived[1:]) if after > before + 1)
-            self.assertGreater(overtaking, 20)
-            self.assertLess(overtaking, 300)
+            self.assertTrue(sorted(arrived) == list(range(2000)), arrived)  # assertEqual takes minutes to show a difference
+            overtaken = sum(1 for before, after in zip(arrived, arrived[1:]) if after < before)
+            self.assertGreater(overtaken, 20)
+            self.assertLess(overtaken, 300)
 
     def test_a_delayed_network_in_order(self):
         made = self.hosts(2, delay_ms=1)
         self.connection(made, "h0", "h1")
-        self.assertEqual(self.datagrams(made, 2000, 10_000), list(range(2000)))
+        arrived = self.datagrams(made, 2000, 10_000)
+        self.assertTrue(arrived == list(range(2000)), arrived)
 
     def test_the_relay_is_faster_than_the_rate(self):
         near, far = self.connection(self.hosts(2, delay_ms=0.1, relay=True), "h0", "h1")
