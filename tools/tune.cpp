@@ -106,7 +106,7 @@ class Worker {
                                             std::make_unique<wire::MemoryReader>());
     wire::allow_single_copy(getppid());
     data_.assign(kMessage, std::byte{1});
-    HEDDLE_TRY(wire_->connect(static_cast<wire::ProcessId>(peer_), 0, &lane_));
+    HEDDLE_TRY(wire_->connect(0, static_cast<wire::ProcessId>(peer_), 0, &lane_));
     return Status::ok();
   }
 
@@ -129,7 +129,7 @@ class Worker {
   void measure_cells() {
     const double begin = now();
     if (self_ % 2 == 0) {
-      const std::size_t unit = wire_->max_payload();
+      const std::size_t unit = lane_->max_payload();
       for (std::size_t at = 0; board_.stop[self_].load(std::memory_order_relaxed) == 0;) {
         wire::Payload payload{data_.data() + at, unit};
         if (lane_->try_send({}, nullptr, payload)) at = (at + unit) % kMessage;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "boot/boot.hpp"
@@ -84,7 +85,8 @@ Status learn_secret(boot::Boot& boot, SipKey* out) {
   if (!boot.can_rejoin()) {  // not Heddle's mpiexec
     if (boot.rank() == 0) {
       unsigned char bytes[kSecretBytes];
-      if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return error(MPI_ERR_OTHER, "the system has no random bytes");
+      if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        return error(MPI_ERR_OTHER, "the system has no random bytes");
       char text[2 * kSecretBytes + 1];
       for (std::size_t i = 0; i < kSecretBytes; ++i) std::snprintf(text + 2 * i, 3, "%02x", bytes[i]);
       HEDDLE_TRY(boot.put(kSecretKey, text));
@@ -97,11 +99,31 @@ Status learn_secret(boot::Boot& boot, SipKey* out) {
       std::from_chars(text + 16, text + 32, out->high, 16).ptr == text + 32) {
     return Status::ok();
   }
-  return error(MPI_ERR_OTHER, "the job's secret is not %zu hexadecimal digits; are all hosts' launchers of one version?",
+  return error(MPI_ERR_OTHER,
+               "the job's secret is not %zu hexadecimal digits; are all hosts' launchers of one version?",
                2 * kSecretBytes);
 }
 
 std::string fabric_key(wire::ProcessId process) { return "heddle-fabric-" + std::to_string(process); }
+
+// Says to the others how this process is asked whether it can be reached, and learns the same of one on the next node.
+Status introduce(boot::Boot& boot, const std::string& mine, bool wanted, wire::ProcessId* peer, std::string* other) {
+  const auto key = [](int rank) { return "heddle-reach-" + std::to_string(rank); };
+  HEDDLE_TRY(boot.put(key(boot.rank()), mine));
+  if (!boot.can_rejoin()) HEDDLE_TRY(boot.fence());
+  if (!wanted) return Status::ok();
+  const auto nodes = boot.node_of_rank();
+  const int here = nodes[boot.rank()], last = *std::ranges::max_element(nodes);
+  const int next = here == last ? 0 : here + 1;
+  // On one node, which is a test, any other rank will do.
+  auto found = next == here ? nodes.begin() + (boot.rank() + 1) % boot.size() : std::ranges::find(nodes, next);
+  *peer = static_cast<wire::ProcessId>(found - nodes.begin());
+  for (;;) {
+    const Status status = boot.get(key(static_cast<int>(*peer)), *other);
+    if (status || status.error_class() != MPI_ERR_NAME) return status;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
 
 // Asks the launcher for a card; not again within a millisecond when it was not there.
 struct CardFinder {
@@ -135,7 +157,9 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
     const auto nodes = boot.node_of_rank();
     return shm_is_alone ? peer == self : nodes[peer] == nodes[self];
   };
-  options.node_of = [&boot](wire::ProcessId peer) { return boot.node_of_rank()[peer]; };
+  options.introduce = [&boot](const std::string& mine, bool wanted, wire::ProcessId* peer, std::string* other) {
+    return introduce(boot, mine, wanted, peer, other);
+  };
   options.ring = [&bell] { bell.ring(); };
   options.lost = [context, &boot](wire::ProcessId peer, const char* why) {
     error(MPI_ERR_OTHER, "rank %u, on node %d of the job, is lost: %s", peer, boot.node_of_rank()[peer], why).ignore();

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "mpi.h"
 #include "wire/interfaces.hpp"
@@ -16,13 +17,14 @@ namespace heddle::wire {
 namespace {
 
 constexpr std::uint32_t kApi = FI_VERSION(1, 17);
-constexpr const char* kAllInterfaces = "0.0.0.0";
 
 // ofi_rxm keeps buffers for all peers that may ever come, 70 MiB an endpoint; with these it keeps them for each peer that
 // there is, half a MiB. The third lets a whole packet go eagerly. Users' own values stay.
-constexpr std::array<std::array<const char*, 2>, 3> kFrugal{{{"FI_OFI_RXM_USE_SRX", "0"},
-                                                           {"FI_OFI_RXM_MSG_RX_SIZE", "32"},
-                                                           {"FI_OFI_RXM_EAGER_LIMIT", "66560"}}};
+// The last keeps libpsm, which libfabric may bring, from taking over the program's SIGSEGV.
+constexpr std::array<std::array<const char*, 2>, 4> kFrugal{{{"FI_OFI_RXM_USE_SRX", "0"},
+                                                             {"FI_OFI_RXM_MSG_RX_SIZE", "32"},
+                                                             {"FI_OFI_RXM_EAGER_LIMIT", "66560"},
+                                                             {"IPATH_NO_BACKTRACE", "1"}}};
 
 // The first that a provider is in decides; what is in none comes before all of them.
 constexpr std::string_view kSlow[] = {"tcp", "net", "tcp;ofi_rxm", "net;ofi_rxm", "udp;ofi_rxd", "sockets"};
@@ -70,7 +72,8 @@ Status get_info(const FabricLibrary& library, const std::string& provider, const
                                        : library.getinfo(kApi, source, "0", FI_SOURCE, hints, &list.first);
   library.freeinfo(hints);
   if (failed == 0) return Status::ok();
-  return error(MPI_ERR_OTHER, "libfabric offers nothing for provider '%s' that Heddle can use (%s); `heddle info --fabric` "
+  return error(MPI_ERR_OTHER,
+               "libfabric offers nothing for provider '%s' that Heddle can use (%s); `heddle info --fabric` "
                "lists what there is, HEDDLE_FABRIC_PROVIDER chooses",
                provider.empty() ? "any" : provider.c_str(), library.strerror(-failed));
 }
@@ -90,8 +93,10 @@ Status FabricLibrary::load(const std::string& file, FabricLibrary* out) {
   out->file = file.empty() ? "libfabric.so.1" : file;
   void* handle = dlopen(out->file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    return error(MPI_ERR_OTHER, "between hosts Heddle needs libfabric, and cannot load it (%s); install it (Debian: "
-                 "libfabric1), or name its file in HEDDLE_FABRIC_LIBRARY", dlerror());
+    return error(MPI_ERR_OTHER,
+                 "between hosts Heddle needs libfabric, and cannot load it (%s); install it (Debian: "
+                 "libfabric1), or name its file in HEDDLE_FABRIC_LIBRARY",
+                 dlerror());
   }
   const auto find = [&](auto& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
@@ -101,34 +106,41 @@ Status FabricLibrary::load(const std::string& file, FabricLibrary* out) {
       find(out->fabric, "fi_fabric") && find(out->strerror, "fi_strerror") && find(out->version, "fi_version")) {
     return Status::ok();
   }
-  return error(MPI_ERR_OTHER, "%s is not a libfabric that Heddle knows: it lacks functions of version 1", out->file.c_str());
+  return error(MPI_ERR_OTHER, "%s is not a libfabric that Heddle knows: it lacks functions of version 1",
+               out->file.c_str());
 }
 
 Status Fabric::open(const FabricChoice& choice, std::shared_ptr<Fabric>* out) {
   std::shared_ptr<Fabric> fabric(new Fabric);
   HEDDLE_TRY(FabricLibrary::load(choice.library, &fabric->library_));
   const FabricLibrary& library = fabric->library_;
-  InfoList list(library), by_ip(library);
+  InfoList list(library);
   HEDDLE_TRY(get_info(library, choice.provider, nullptr, list));
   const fi_info* best = best_of(list.first);
   if (best == nullptr) {
     return error(MPI_ERR_OTHER, "provider '%s' of libfabric does not lead to other hosts", choice.provider.c_str());
   }
-  if (best->addr_format == FI_SOCKADDR_IN || best->addr_format == FI_SOCKADDR_IN6) {
-    HEDDLE_TRY(fabric->find_addresses(choice));
-    const std::string provider = best->fabric_attr->prov_name;
-    const char* source = choice.interface.empty() ? kAllInterfaces : fabric->addresses_.front().c_str();
-    HEDDLE_TRY(get_info(library, provider, source, by_ip));
-    best = by_ip.first;
-  }
   fabric->info_ = library.dupinfo(best);
   if (fabric->info_ == nullptr) return error(MPI_ERR_NO_MEM, "no memory to open a fabric");
-  if (const int failed = library.fabric(fabric->info_->fabric_attr, &fabric->fabric_, nullptr); failed != 0) {
-    return error(MPI_ERR_OTHER, "cannot open provider %s of libfabric: %s", fabric->provider().c_str(),
-                 library.strerror(-failed));
-  }
+  HEDDLE_TRY(fabric->by_ip() ? fabric->find_addresses(choice) : fabric->open_fabric());
   *out = std::move(fabric);
   return Status::ok();
+}
+
+Status Fabric::bind_to(const std::string& address) {
+  InfoList bound(library_);
+  HEDDLE_TRY(get_info(library_, provider(), address.c_str(), bound));
+  fi_info* info = library_.dupinfo(bound.first);
+  if (info == nullptr) return error(MPI_ERR_NO_MEM, "no memory to open a fabric");
+  library_.freeinfo(std::exchange(info_, info));
+  return open_fabric();
+}
+
+Status Fabric::open_fabric() {
+  const int failed = library_.fabric(info_->fabric_attr, &fabric_, nullptr);
+  if (failed == 0) return Status::ok();
+  return error(MPI_ERR_OTHER, "cannot open provider %s of libfabric: %s", provider().c_str(),
+               library_.strerror(-failed));
 }
 
 Fabric::~Fabric() {
@@ -141,7 +153,8 @@ Status Fabric::find_addresses(const FabricChoice& choice) {
   std::string names;
   for (const Interface& i : all) {
     names += (names.empty() ? "" : ", ") + i.name + " (" + i.address + ")";
-    const bool wanted = choice.interface.empty() ? !i.loopback : choice.interface == i.name || choice.interface == i.address;
+    const bool wanted =
+        choice.interface.empty() ? !i.loopback : choice.interface == i.name || choice.interface == i.address;
     if (wanted) addresses_.push_back(i.address);
   }
   if (!addresses_.empty()) return Status::ok();
@@ -166,10 +179,12 @@ Status Fabric::list(const FabricChoice& choice, std::vector<FabricEntry>* out, s
   for (const fi_info* i = all.first; i != nullptr; i = i->next) {
     FabricEntry entry{i->fabric_attr->prov_name, i->domain_attr->name, {}};
     for (const fi_info* u = usable.first; u != nullptr; u = u->next) {
-      entry.usable |= between_hosts(*u) && entry.provider == u->fabric_attr->prov_name && entry.domain == u->domain_attr->name;
+      entry.usable |=
+          between_hosts(*u) && entry.provider == u->fabric_attr->prov_name && entry.domain == u->domain_attr->name;
     }
     entry.chosen = best != nullptr && entry.usable && entry.provider == best->fabric_attr->prov_name;
-    const bool known = std::ranges::any_of(*out, [&](const FabricEntry& e) { return e.provider == entry.provider && e.domain == entry.domain; });
+    const bool known = std::ranges::any_of(
+        *out, [&](const FabricEntry& e) { return e.provider == entry.provider && e.domain == entry.domain; });
     if (!known) out->push_back(std::move(entry));
   }
   return Status::ok();

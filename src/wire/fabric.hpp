@@ -3,8 +3,9 @@
 // Problem: a job on one node must not pay for a fabric, nor need the library; and a host has several providers and
 //          interfaces, of which some lead nowhere (a container's bridge).
 // Method:  dlopen. Of all providers that can do what the wire needs (messages in order to many peers, reads of remote
-//          memory), fast hardware comes first, in libfabric's order, then TCP. A provider that goes by IP listens on all of the
-//          host's interfaces, and whoever wants to reach it finds out which of them leads here (reach.hpp).
+//          memory), fast hardware comes first, in libfabric's order, then TCP. A provider that goes by IP is bound to one
+//          interface: the providers tell two connections that cross by their addresses, which fails on all interfaces
+//          at once. Which one, reach.hpp finds out.
 // Threads: any, after open().
 // Cost:    opening: 2 to 20 ms, most of it libfabric's look at the hardware.
 #pragma once
@@ -58,16 +59,20 @@ class Fabric {
 
   const FabricLibrary& library() const noexcept { return library_; }
   fi_info& info() const noexcept { return *info_; }
+  // REQUIRES: bind_to() was called, where it goes by IP.
   fid_fabric& fabric() const noexcept { return *fabric_; }
   std::string provider() const { return info_->fabric_attr->prov_name; }
   // Its addresses are those of IP.
-  bool by_ip() const noexcept { return info_->addr_format == FI_SOCKADDR_IN; }
+  bool by_ip() const noexcept { return info_->addr_format == FI_SOCKADDR_IN || info_->addr_format == FI_SOCKADDR_IN6; }
   // Where this host may be reached, by IP, the fastest interface first; empty where !by_ip().
   const std::vector<std::string>& addresses() const noexcept { return addresses_; }
+  // Binds all endpoints to one of them. Before the first is opened; where there is only one, it is used.
+  Status bind_to(const std::string& address);
 
  private:
   Fabric() = default;
   Status find_addresses(const FabricChoice& choice);
+  Status open_fabric();
 
   FabricLibrary library_;
   fi_info* info_ = nullptr;

@@ -1,8 +1,5 @@
 #include "wire/ofi.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -13,15 +10,13 @@
 namespace heddle::wire {
 namespace {
 
-// What a card says, between bars: version, provider, address, and for one by IP where it answers and its addresses.
+// What a card says, between bars: version, provider, address.
 constexpr char kBar = '|', kSemicolon = ';', kForSemicolon = '+';
 constexpr std::string_view kCardVersion = "1";
 
 struct Card {
   std::string provider;
   std::vector<std::byte> address;
-  std::uint16_t port = 0;
-  std::vector<std::string> addresses;
 };
 
 std::vector<std::string_view> split(std::string_view text, char by) {
@@ -57,28 +52,17 @@ bool unhex(std::string_view text, std::vector<std::byte>* out) {
 Status read_card(ProcessId peer, const std::string& text, Card* out) {
   const auto parts = split(text, kBar);
   if (parts.front() != kCardVersion) {
-    return error(MPI_ERR_OTHER, "process %u speaks another version of Heddle's network protocol; install the same version of Heddle on all hosts", peer);
+    return error(MPI_ERR_OTHER,
+                 "process %u speaks another version of Heddle's network protocol; install the same version of Heddle "
+                 "on all hosts",
+                 peer);
   }
-  const auto unreadable = [&] {
+  if (parts.size() != 3 || !unhex(parts[2], &out->address)) {
     return error(MPI_ERR_OTHER, "process %u has published '%.100s', which is no address", peer, text.c_str());
-  };
-  if (parts.size() != 5 || !unhex(parts[2], &out->address)) return unreadable();
+  }
   out->provider = parts[1];
   std::ranges::replace(out->provider, kForSemicolon, kSemicolon);
-  if (parts[3].empty()) return Status::ok();
-  const auto [end, failed] = std::from_chars(parts[3].data(), parts[3].data() + parts[3].size(), out->port);
-  if (failed != std::errc() || end != parts[3].data() + parts[3].size()) return unreadable();
-  for (const std::string_view address : split(parts[4], ',')) out->addresses.emplace_back(address);
   return Status::ok();
-}
-
-// The address of an endpoint that listens on all interfaces of `host`, as seen from here.
-void set_host(std::vector<std::byte>& address, const std::string& host) {
-  sockaddr_in ip;
-  if (address.size() < sizeof ip) return;
-  std::memcpy(&ip, address.data(), sizeof ip);
-  inet_pton(AF_INET, host.c_str(), &ip.sin_addr);
-  std::memcpy(address.data(), &ip, sizeof ip);
 }
 
 }  // namespace
@@ -89,11 +73,31 @@ Status OfiWire::open(OfiOptions options, std::unique_ptr<OfiWire>* out) {
   if (!chosen.threaded) wire->lock_.elide();
   HEDDLE_TRY(Fabric::open(chosen.choice, &wire->fabric_));
   HEDDLE_TRY(wire->waker_.start());
-  if (wire->fabric_->by_ip()) HEDDLE_TRY(wire->reach_.listen(wire->waker_, chosen.self, chosen.key));
+  if (wire->fabric_->by_ip()) HEDDLE_TRY(wire->choose_address());
   OfiPort* port = nullptr;
   HEDDLE_TRY(wire->open_port(0, &port));
   *out = std::move(wire);
   return Status::ok();
+}
+
+// The other process's introduction: where it answers, and its addresses by commas.
+Status OfiWire::choose_address() {
+  const std::vector<std::string>& mine = fabric_->addresses();
+  // Also one without a choice must answer who has one.
+  HEDDLE_TRY(reach_.listen(waker_, options_.self, options_.key));
+  std::string text = std::to_string(reach_.port());
+  for (const std::string& address : mine) text += kBar + address;
+  ProcessId peer = 0;
+  HEDDLE_TRY(options_.introduce(text, mine.size() > 1, &peer, &text));
+  std::string chosen = mine.front();
+  if (mine.size() > 1) {
+    const auto parts = split(text, kBar);
+    std::uint16_t port = 0;
+    std::from_chars(parts.front().data(), parts.front().data() + parts.front().size(), port);
+    chosen.clear();
+    HEDDLE_TRY(reach_.find(peer, {parts.begin() + 1, parts.end()}, port, &chosen));
+  }
+  return fabric_->bind_to(chosen);
 }
 
 OfiWire::~OfiWire() { waker_.stop(); }
@@ -114,11 +118,9 @@ Status OfiWire::open_port(std::uint32_t vci, OfiPort** out) {
 Status OfiWire::card(std::string* out) {
   std::vector<std::byte> address;
   HEDDLE_TRY(port(0)->address(&address));
-  std::string provider = fabric_->provider(), addresses;
+  std::string provider = fabric_->provider();
   std::ranges::replace(provider, kSemicolon, kForSemicolon);
-  for (const std::string& a : fabric_->addresses()) addresses += (addresses.empty() ? "" : ",") + a;
-  const std::string port = fabric_->by_ip() ? std::to_string(reach_.port()) : "";
-  *out = std::string(kCardVersion) + kBar + provider + kBar + hex(address) + kBar + port + kBar + addresses;
+  *out = std::string(kCardVersion) + kBar + provider + kBar + hex(address);
   return Status::ok();
 }
 
@@ -144,6 +146,7 @@ unsigned OfiWire::poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept {
   if (polled == nullptr) return 0;
   sinks_[vci] = &sink;
   const unsigned moved = polled->poll(*this, limit);
+  if (OfiLane* lane = polled->unresolved(); lane != nullptr) resolve(*lane);
   if (vci == 0 && !questions_.empty()) answer_questions();
   return moved;
 }
@@ -172,8 +175,8 @@ bool OfiWire::owes() const noexcept {
 
 bool OfiWire::resolve(OfiLane& lane) noexcept {
   std::vector<std::byte> address;
-  const bool found = lane.to() == 0 ? find_first_address(lane.peer(), &address)
-                                    : find_other_address(lane.peer(), lane.to(), &address);
+  const bool found =
+      lane.to() == 0 ? find_first_address(lane.peer(), &address) : find_other_address(lane.peer(), lane.to(), &address);
   if (!found) return false;
   if (!lane.resolve(address.data())) options_.lost(lane.peer(), last_error_detail());
   return lane.is_resolved();
@@ -195,13 +198,6 @@ bool OfiWire::find_first_address(ProcessId peer, std::vector<std::byte>* out) {
     return false;
   }
   *out = std::move(card.address);
-  if (card.port == 0) return true;
-  std::string host;
-  if (!reach_.find(options_.node_of(peer), peer, card.addresses, card.port, &host)) {
-    options_.lost(peer, last_error_detail());
-    return false;
-  }
-  set_host(*out, host);
   return true;
 }
 
@@ -213,8 +209,6 @@ bool OfiWire::find_other_address(ProcessId peer, std::uint32_t vci, std::vector<
     const auto told = told_.find({peer, vci});
     if (told != told_.end() && !told->second.empty()) {
       *out = told->second;
-      std::string host;
-      if (reach_.knows(options_.node_of(peer), &host)) set_host(*out, host);
       return true;
     }
     if (told != told_.end()) return false;  // asked

@@ -35,7 +35,9 @@ struct OfiOptions {
   std::function<bool(ProcessId)> is_near;
   // The card of a peer, as card() gave it there. False: it is not there yet. Called by any thread that sends.
   std::function<bool(ProcessId, std::string*)> find_card;
-  std::function<int(ProcessId)> node_of;
+  // Publishes how this process is asked for (reach.hpp), and, where `wanted`, waits for the same of a process of another
+  // host.
+  std::function<Status(const std::string& mine, bool wanted, ProcessId* peer, std::string* other)> introduce;
   // Rings whoever sleeps in this process.
   std::function<void()> ring;
   // A peer cannot be reached any more, nobody knows what is lost.
@@ -67,6 +69,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   enum Control : std::uint8_t { kWhere = 254, kHere = 255 };
 
   explicit OfiWire(OfiOptions options) noexcept : Wire(false), options_(std::move(options)) {}
+  Status choose_address();
   Status open_port(std::uint32_t vci, OfiPort** out);
   OfiPort* port(std::uint32_t vci) const noexcept { return ports_[vci].load(std::memory_order_acquire); }
   OfiLane& lane_between(OfiPort& port, ProcessId peer, std::uint32_t to);
@@ -80,7 +83,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   Reach reach_;
   Waker waker_;
   std::atomic<OfiPort*> ports_[kMaxVcis] = {};
-  Sink* sinks_[kMaxVcis] = {};  // of the one in poll()
+  Sink* sinks_[kMaxVcis] = {};                                  // of the one in poll()
   std::vector<std::pair<ProcessId, std::uint32_t>> questions_;  // not answered yet; of the one in poll() of VCI 0
 
   Lock lock_;

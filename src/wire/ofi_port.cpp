@@ -61,7 +61,8 @@ Status OfiPort::open_completion_queue() {
   for (const fi_wait_obj wait : {FI_WAIT_FD, FI_WAIT_NONE}) {
     queue.wait_obj = wait;
     const int code = fi_cq_open(domain_, &queue, &queue_, nullptr);
-    if (code == 0 && (wait == FI_WAIT_NONE || fi_control(&queue_->fid, FI_GETWAIT, &wait_fd_) == 0)) return Status::ok();
+    if (code == 0 && (wait == FI_WAIT_NONE || fi_control(&queue_->fid, FI_GETWAIT, &wait_fd_) == 0))
+      return Status::ok();
     if (code == 0) {
       fi_close(&queue_->fid);
       queue_ = nullptr;
@@ -149,9 +150,9 @@ OfiSend* OfiPort::take_buffer() noexcept {
 
 OfiPort::Gone OfiPort::send(OfiSend& buffer, fi_addr_t to) noexcept {
   const bool by_value = buffer.bytes <= fabric_->info().tx_attr->inject_size;
-  const ssize_t code = by_value ? fi_inject(endpoint_, buffer.data, buffer.bytes, to)
-                                : fi_send(endpoint_, buffer.data, buffer.bytes, buffer.memory.descriptor(), to,
-                                          &buffer.context);
+  const ssize_t code =
+      by_value ? fi_inject(endpoint_, buffer.data, buffer.bytes, to)
+               : fi_send(endpoint_, buffer.data, buffer.bytes, buffer.memory.descriptor(), to, &buffer.context);
   if (code == -FI_EAGAIN) return Gone::kNo;
   if (by_value || code != 0) give_back(buffer);
   return code == 0 ? Gone::kYes : Gone::kFailed;
@@ -194,13 +195,14 @@ void OfiPort::fetch(Fetch& fetch, OfiLane& lane) noexcept {
 void OfiPort::ask_for_reads() noexcept {
   while (first_fetch_ != nullptr && !free_reads_.empty()) {
     Fetch& fetch = *first_fetch_;
+    if (!static_cast<OfiLane*>(fetch.lane)->is_resolved()) return;
     OfiRead& read = *free_reads_.back();
     read.fetch = &fetch;
     read.bytes = std::min(fetch.bytes - fetch.asked, kReadBytes);
     const OfiMemory memory{static_cast<fid_mr*>(fetch.registration)};
-    const ssize_t code = fi_read(endpoint_, fetch.to + fetch.asked, read.bytes, memory.descriptor(),
-                                 static_cast<OfiLane*>(fetch.lane)->address(), fetch.address + fetch.asked, fetch.key,
-                                 &read.context);
+    const ssize_t code =
+        fi_read(endpoint_, fetch.to + fetch.asked, read.bytes, memory.descriptor(),
+                static_cast<OfiLane*>(fetch.lane)->address(), fetch.address + fetch.asked, fetch.key, &read.context);
     if (code == -FI_EAGAIN) return;
     if (code == 0) {
       free_reads_.pop_back();
@@ -305,8 +307,9 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
   {
     LockGuard guard(lock_);
     if (!waiting_.empty()) push_waiting();
-    if (take_completions(handler, limit) == 0 && fetched_.empty()) return 0;
+    const unsigned taken = take_completions(handler, limit);
     if (first_fetch_ != nullptr) ask_for_reads();
+    if (taken == 0 && fetched_.empty()) return 0;
   }
   const auto moved = static_cast<unsigned>(arrived_.size() + fetched_.size());
   for (const Arrived& arrived : arrived_) deliver(handler, arrived);
@@ -324,9 +327,15 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
   return moved;
 }
 
+OfiLane* OfiPort::unresolved() noexcept {
+  LockGuard guard(lock_);
+  auto* lane = first_fetch_ == nullptr ? nullptr : static_cast<OfiLane*>(first_fetch_->lane);
+  return lane == nullptr || lane->is_resolved() ? nullptr : lane;
+}
+
 bool OfiPort::try_wait() noexcept {
   LockGuard guard(lock_);
-  if (!waiting_.empty() || first_fetch_ != nullptr) return false;
+  if (!waiting_.empty() || (first_fetch_ != nullptr && !free_reads_.empty())) return false;
   fid* queue = &queue_->fid;
   return fi_trywait(&fabric_->fabric(), &queue, 1) == 0;
 }

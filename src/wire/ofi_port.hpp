@@ -116,6 +116,8 @@ class OfiPort {
   bool expose(const void* data, std::size_t bytes, Exposure* out) noexcept;
   void conceal(Exposure& exposure) noexcept;
   void fetch(Fetch& fetch, OfiLane& lane) noexcept;
+  // The lane that the oldest fetch waits for, because nobody has told it the peer's address yet; null: none.
+  OfiLane* unresolved() noexcept;
 
   unsigned poll(Handler& handler, unsigned limit) noexcept;
 

@@ -28,6 +28,15 @@ sockaddr_in address_of(const std::string& text, std::uint16_t port) {
   return address;
 }
 
+std::string own_address(int fd) {
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
+  char text[INET_ADDRSTRLEN] = "";
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
+  inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
+  return text;
+}
+
 // One address that is being asked.
 struct Try {
   enum class State { kConnecting, kAsked, kRight, kFailed };
@@ -40,8 +49,8 @@ Try begin(const std::string& text, std::uint16_t port) {
   Try t;
   t.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const sockaddr_in address = address_of(text, port);
-  if (t.fd < 0 || (connect(t.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-                   errno != EINPROGRESS)) {
+  if (t.fd < 0 ||
+      (connect(t.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 && errno != EINPROGRESS)) {
     t.reason = errno;
     return t;
   }
@@ -113,20 +122,8 @@ void Reach::send_away(int fd) {
   close(fd);
 }
 
-bool Reach::knows(int node, std::string* out) {
-  std::lock_guard lock(mutex_);
-  const auto known = found_.find(node);
-  if (known != found_.end()) *out = known->second;
-  return known != found_.end();
-}
-
-Status Reach::find(int node, ProcessId peer, const std::vector<std::string>& addresses, std::uint16_t port,
-                   std::string* out) {
-  std::lock_guard lock(mutex_);
-  if (const auto known = found_.find(node); known != found_.end()) {
-    *out = known->second;
-    return Status::ok();
-  }
+Status Reach::find(ProcessId peer, const std::vector<std::string>& addresses, std::uint16_t port,
+                   std::string* out) const {
   Question question{0, peer};
   if (getrandom(&question.nonce, sizeof question.nonce, 0) != sizeof question.nonce) question.nonce = peer;
   const std::uint64_t right = answer_to(question);
@@ -157,17 +154,17 @@ Status Reach::find(int node, ProcessId peer, const std::vector<std::string>& add
   }
   std::string failures;
   for (std::size_t i = 0; i < tries.size(); ++i) {
+    if (tries[i].state == State::kRight && out->empty()) *out = own_address(tries[i].fd);
     if (tries[i].fd >= 0) close(tries[i].fd);
-    if (tries[i].state == State::kRight && out->empty()) *out = addresses[i];
     failures += (failures.empty() ? "" : ", ") + addresses[i] + ": " +
                 (is_open(tries[i]) ? "no answer" : std::strerror(tries[i].reason));
   }
   if (out->empty()) {
-    return error(MPI_ERR_OTHER, "process %u does not answer at any address of its host within %d ms (%s); do the hosts "
-                 "reach each other, and does a firewall let the ports of programs through?", peer, kPatienceMs,
-                 failures.c_str());
+    return error(MPI_ERR_OTHER,
+                 "process %u does not answer at any address of its host within %d ms (%s); do the hosts "
+                 "reach each other, and does a firewall let the ports of programs through?",
+                 peer, kPatienceMs, failures.c_str());
   }
-  found_[node] = *out;
   return Status::ok();
 }
 

@@ -99,9 +99,26 @@ TEST(PointToPoint, EverySizeAndModeOverATestWire) { run_processes_in({}, 2, exch
 TEST(PointToPoint, EverySizeAndModeInBadWeather) {
   run_processes_in({.refuse_percent = 50, .max_delay = 5, .max_payload = 700, .seed = 3}, 2, exchange_all_sizes);
 }
+TEST(PointToPoint, EverySizeAndModeFetched) { run_processes_in({.fetches = true}, 2, exchange_all_sizes); }
+TEST(PointToPoint, EverySizeAndModeFetchedInBadWeather) {
+  run_processes_in({.refuse_percent = 50,
+                    .max_delay = 5,
+                    .max_payload = 700,
+                    .fetches = true,
+                    .broken_fetch_percent = 30,
+                    .seed = 5},
+                   2, exchange_all_sizes);
+}
 TEST(PointToPoint, StormInBadWeather) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
     run_processes_in({.refuse_percent = 30, .max_delay = 8, .max_payload = 500, .seed = seed}, 3, storm);
+    run_processes_in({.refuse_percent = 30,
+                      .max_delay = 8,
+                      .max_payload = 500,
+                      .fetches = true,
+                      .broken_fetch_percent = 30,
+                      .seed = seed},
+                     3, storm);
   }
 }
 

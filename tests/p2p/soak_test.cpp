@@ -183,5 +183,16 @@ TEST(Soak, InBadWeather) {
                          [&soak](Process& process) { soak(process); });
 }
 
+TEST(Soak, FetchedInBadWeather) {
+  Soak soak(4, 30);
+  test::run_processes_in({.refuse_percent = 30,
+                          .max_delay = 6,
+                          .max_payload = 3000,
+                          .fetches = true,
+                          .broken_fetch_percent = 20,
+                          .seed = 4},
+                         3, [&soak](Process& process) { soak(process); });
+}
+
 }  // namespace
 }  // namespace heddle::p2p

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,8 @@ struct Weather {
   unsigned refuse_percent = 0;  // of sends, for no reason
   unsigned max_delay = 0;       // polls that a packet stays on its way
   std::size_t max_payload = 1000;
+  bool fetches = false;               // long messages may be fetched
+  unsigned broken_fetch_percent = 0;  // of fetches, in the middle
   unsigned seed = 1;
 };
 
@@ -43,8 +46,16 @@ class Network {
   };
   unsigned roll(unsigned below) { return static_cast<unsigned>(random_() % below); }
 
+  struct Waiting {
+    wire::ProcessId process;
+    std::uint32_t vci;
+    wire::Fetch* fetch;
+    unsigned delay;
+  };
+
   const Weather weather_;
   std::mutex mutex_;
+  std::deque<Waiting> fetches_;
   std::mt19937 random_;
   std::deque<Path> paths_;
   std::deque<Doorbell> bells_;
@@ -52,7 +63,8 @@ class Network {
 
 class TestLane final : public wire::TxLane {
  public:
-  TestLane(Network& network, Network::Path& path) : TxLane(false), network_(network), path_(path) {}
+  TestLane(Network& network, Network::Path& path, wire::ProcessId self, std::uint32_t from)
+      : TxLane(false, network.weather_.max_payload), network_(network), path_(path), self_(self), from_(from) {}
 
   bool try_send(const wire::Header& header, const void* prefix, wire::Payload& payload) noexcept override {
     {
@@ -68,10 +80,27 @@ class TestLane final : public wire::TxLane {
     network_.bells_[path_.to].ring();
     return true;
   }
+  bool expose(const void* data, std::size_t, wire::Exposure* out) noexcept override {
+    if (!network_.weather_.fetches) return false;
+    *out = {kKey, reinterpret_cast<std::uint64_t>(data), this};
+    return true;
+  }
+  void fetch(wire::Fetch& fetch) noexcept override {
+    std::lock_guard lock(network_.mutex_);
+    network_.fetches_.push_back({self_, from_, &fetch, network_.roll(network_.weather_.max_delay + 1)});
+  }
+  static void end(wire::Fetch& fetch, bool complete) noexcept {
+    const std::size_t bytes = complete ? fetch.bytes : fetch.bytes / 2;
+    std::memcpy(fetch.to, reinterpret_cast<const void*>(fetch.address), bytes);
+    fetch.done(fetch, complete && fetch.key == kKey);
+  }
 
  private:
+  static constexpr std::uint64_t kKey = 17;
   Network& network_;
   Network::Path& path_;
+  const wire::ProcessId self_;
+  const std::uint32_t from_;
 };
 
 class TestWire final : public wire::Wire {
@@ -79,19 +108,19 @@ class TestWire final : public wire::Wire {
   TestWire(std::shared_ptr<Network> network, wire::ProcessId self)
       : Wire(false), network_(std::move(network)), self_(self) {}
 
-  std::size_t max_payload() const noexcept override { return network_->weather_.max_payload; }
   bool reaches(wire::ProcessId peer) const noexcept override { return peer < network_->bells_.size(); }
-  Doorbell& bell() noexcept override { return network_->bells_[self_]; }
+  Doorbell* bell() noexcept override { return &network_->bells_[self_]; }
 
-  Status connect(wire::ProcessId peer, std::uint32_t vci, wire::TxLane** lane) override {
+  Status connect(std::uint32_t from, wire::ProcessId peer, std::uint32_t to, wire::TxLane** lane) override {
     std::lock_guard lock(network_->mutex_);
-    network_->paths_.push_back({peer, vci, {}});
-    *lane = lanes_.emplace_back(std::make_unique<TestLane>(*network_, network_->paths_.back())).get();
+    network_->paths_.push_back({peer, to, {}});
+    *lane = lanes_.emplace_back(std::make_unique<TestLane>(*network_, network_->paths_.back(), self_, from)).get();
     return Status::ok();
   }
 
   unsigned poll(std::uint32_t vci, wire::Sink& sink, unsigned) noexcept override {
     std::vector<Network::Stored> due;
+    std::vector<std::pair<wire::Fetch*, bool>> fetched;
     unsigned waiting = 0;
     {
       std::lock_guard lock(network_->mutex_);
@@ -110,7 +139,15 @@ class TestWire final : public wire::Wire {
           ++waiting;  // counts as movement: nobody may sleep on a packet that is on its way
         }
       }
+      std::erase_if(network_->fetches_, [&](Network::Waiting& w) {
+        if (w.process != self_ || w.vci != vci) return false;
+        ++waiting;
+        if (w.delay-- != 0) return false;
+        fetched.emplace_back(w.fetch, network_->roll(100) >= network_->weather_.broken_fetch_percent);
+        return true;
+      });
     }
+    for (const auto& [fetch, complete] : fetched) TestLane::end(*fetch, complete);
     for (const Network::Stored& packet : due) {
       sink.deliver({packet.header, packet.prefix.data(), packet.payload.data(), packet.payload.size()});
     }

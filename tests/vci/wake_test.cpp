@@ -16,19 +16,18 @@ namespace {
 
 // A wire that has no room unless it is told to.
 struct FullWire final : wire::Wire, wire::TxLane {
-  explicit FullWire(Doorbell& b) : Wire(false), TxLane(false), bell_(b) {}
+  explicit FullWire(Doorbell& b) : Wire(false), TxLane(false, 1000), bell_(b) {}
   bool try_send(const wire::Header&, const void*, wire::Payload&) noexcept override {
     if (const auto act = std::exchange(in_send, nullptr)) act();
     return has_room;
   }
-  std::size_t max_payload() const noexcept override { return 1000; }
   bool reaches(wire::ProcessId) const noexcept override { return true; }
-  Status connect(wire::ProcessId, std::uint32_t, wire::TxLane** lane) override {
+  Status connect(std::uint32_t, wire::ProcessId, std::uint32_t, wire::TxLane** lane) override {
     *lane = this;
     return Status::ok();
   }
   unsigned poll(std::uint32_t, wire::Sink&, unsigned) noexcept override { return 0; }
-  Doorbell& bell() noexcept override { return bell_; }
+  Doorbell* bell() noexcept override { return &bell_; }
 
   std::atomic<bool> has_room{false};
   std::function<void()> in_send;

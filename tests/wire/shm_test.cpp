@@ -42,8 +42,8 @@ class ShmTest : public testing::Test {
 
 TEST_F(ShmTest, LanesAreMadeOnDemandAndKeepApart) {
   TxLane *to_vci_0 = nullptr, *to_vci_3 = nullptr;
-  ASSERT_TRUE(a->connect(1, 0, &to_vci_0));
-  ASSERT_TRUE(a->connect(1, 3, &to_vci_3));
+  ASSERT_TRUE(a->connect(0, 1, 0, &to_vci_0));
+  ASSERT_TRUE(a->connect(0, 1, 3, &to_vci_3));
   ASSERT_TRUE(send(*to_vci_3, 33, {std::byte{3}}));
   ASSERT_TRUE(send(*to_vci_0, 11, {std::byte{1}}));
   Collect zero, three, other;
@@ -57,7 +57,7 @@ TEST_F(ShmTest, LanesAreMadeOnDemandAndKeepApart) {
 
 TEST_F(ShmTest, LongPayloadsGoThroughCells) {
   TxLane* lane = nullptr;
-  ASSERT_TRUE(a->connect(1, 0, &lane));
+  ASSERT_TRUE(a->connect(0, 1, 0, &lane));
   for (const auto& [bytes, share, made] : kCellKinds) {
     int sent = 0;
     auto data = [most = bytes](int i) {
@@ -75,7 +75,7 @@ TEST_F(ShmTest, LongPayloadsGoThroughCells) {
 
 TEST_F(ShmTest, ShortAndLongCellsAreGivenBackEachToItsOwn) {
   TxLane* lane = nullptr;
-  ASSERT_TRUE(a->connect(1, 0, &lane));
+  ASSERT_TRUE(a->connect(0, 1, 0, &lane));
   auto data = [](int i) {
     return std::vector<std::byte>(i % 3 == 0 ? kCellBytes : kCellKinds[1].bytes - 1, std::byte(i));
   };
@@ -99,8 +99,8 @@ TEST_F(ShmTest, ShortAndLongCellsAreGivenBackEachToItsOwn) {
 
 TEST_F(ShmTest, OneStalledReceiverDoesNotStarveAnother) {
   TxLane *stalled = nullptr, *self = nullptr;
-  ASSERT_TRUE(a->connect(1, 0, &stalled));
-  ASSERT_TRUE(a->connect(0, 0, &self));
+  ASSERT_TRUE(a->connect(0, 1, 0, &stalled));
+  ASSERT_TRUE(a->connect(0, 0, 0, &self));
   const std::vector<std::byte> data(kCellBytes, std::byte{9});
   while (send(*stalled, 0, data)) {
   }
@@ -114,7 +114,7 @@ TEST_F(ShmTest, OneStalledReceiverDoesNotStarveAnother) {
 
 TEST_F(ShmTest, NobodyWaitsForRoomAtAPeerThatHasLeft) {
   TxLane* lane = nullptr;
-  ASSERT_TRUE(a->connect(1, 0, &lane));
+  ASSERT_TRUE(a->connect(0, 1, 0, &lane));
   const std::vector<std::byte> small(8), large(kCellBytes);
   while (send(*lane, 0, small)) {
   }
