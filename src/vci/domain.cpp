@@ -17,7 +17,10 @@ Domain::Domain(const DomainOptions& options, std::vector<std::unique_ptr<wire::W
   }
 }
 
-Domain::~Domain() = default;
+// The last wire first: it may ring the first one's bell until it is gone.
+Domain::~Domain() {
+  while (!wires_.empty()) wires_.pop_back();
+}
 
 Status Domain::connect(std::uint32_t from, wire::ProcessId peer, std::uint32_t to, wire::TxLane** lane) {
   for (wire::Wire* wire : wire_list_) {
