@@ -106,14 +106,14 @@ constexpr Row kRows[] = {
        return Status::ok();
      }},
     {"bind-to", "UNIT", "keep each rank on its none (default), hwthread, core, socket or numa",
-     [](Parse& p, Values v) { return read_unit("--bind-to", kBindings, v[0], p.options.bind_to); }},
+     [](Parse& p, Values v) { return read_unit("--bind-to", kBindings, v[0], p.options.binding.bind_to); }},
     {"map-by", "UNIT", "with --bind-to: deal ranks out by slot (default), hwthread, core, socket, numa or node",
-     [](Parse& p, Values v) { return read_unit("--map-by", kMappings, v[0], p.options.map_by); }},
+     [](Parse& p, Values v) { return read_unit("--map-by", kMappings, v[0], p.options.binding.map_by); }},
     {"ppn perhost npernode N", "N", "ranks per node; there is one node, so this is -n where -n is missing",
      [](Parse& p, Values v) { return read_count("-ppn", v[0], p.per_node); }},
     {"oversubscribe", "", "with --bind-to: let several ranks share a core when there are too few",
      [](Parse& p, Values) {
-       p.options.oversubscribe = true;
+       p.options.binding.oversubscribe = true;
        return Status::ok();
      }},
     {"allow-run-as-root", "", "accepted; root needs no permission here", [](Parse&, Values) { return Status::ok(); }},
@@ -224,7 +224,7 @@ Status parse_options(const std::vector<std::string>& arguments, Options& options
   }
   HEDDLE_TRY(finish_program(parse));
   if (options.ranks() > boot::kMaxRanks) return error(MPI_ERR_ARG, "more than %d ranks", boot::kMaxRanks);
-  if (options.map_by != Unit::kNone && options.bind_to == Unit::kNone) {
+  if (options.binding.map_by != Unit::kNone && options.binding.bind_to == Unit::kNone) {
     options.notes.emplace_back("--map-by has no effect without --bind-to: the kernel places the ranks");
   }
   return Status::ok();

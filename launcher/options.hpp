@@ -18,6 +18,12 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 
 enum class Unit { kNone, kHwThread, kCore, kSocket, kNuma };
 
+struct BindingOptions {
+  Unit bind_to = Unit::kNone;
+  Unit map_by = Unit::kNone;
+  bool oversubscribe = false;
+};
+
 // One part between `:`.
 struct Program {
   int ranks = 1;
@@ -30,9 +36,7 @@ struct Options {
   std::vector<Program> programs;
   Variables variables;  // for all programs
   bool tag_output = false;
-  Unit bind_to = Unit::kNone;
-  Unit map_by = Unit::kNone;
-  bool oversubscribe = false;
+  BindingOptions binding;
   bool help = false;
   bool version = false;
   std::vector<std::string> notes;  // to tell the user, and go on
