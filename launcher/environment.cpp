@@ -50,7 +50,8 @@ Variables own_variables() {
   for (char** e = environ; *e != nullptr; ++e) {
     const std::string_view entry = *e;
     const std::size_t equals = std::min(entry.find('='), entry.size());
-    if (entry.starts_with("HEDDLE_") && equals < entry.size()) {
+    const bool of_one_process = entry.starts_with("HEDDLE_JOINED=");
+    if (entry.starts_with("HEDDLE_") && !of_one_process && equals < entry.size()) {
       own.emplace_back(entry.substr(0, equals), entry.substr(equals + 1));
     }
   }

@@ -40,6 +40,7 @@ bool Job::prepare_all() {
     if (loop_.run_once()) continue;
     failed(0, kFailed, last_error_detail());
   }
+  prepared_ = true;
   return !refused_;
 }
 
@@ -57,13 +58,31 @@ void Job::serve_until_all_ended() {
 int Job::refuse() {
   kill_all();
   nodes_.clear();
+  shells_.kill_group();
   outputs_.err().drain([] { return false; });
   return code_;
+}
+
+// A node on another host has some under way.
+void Job::wait_for_last_words() {
+  const auto closed = [this] {
+    for (Node& n : nodes_) {
+      if (!n.link->is_closed()) return false;
+    }
+    return true;
+  };
+  const auto end = Clock::now() + std::chrono::seconds(spec_.detection_seconds);
+  if (!closed()) loop_.at(end, [] {});
+  for (const int before = user_signals_; !closed() && Clock::now() < end && user_signals_ == before;) {
+    if (!loop_.run_once()) return;
+  }
 }
 
 int Job::leave() {
   input_.stop();
   for (Node& n : nodes_) n.link->leave(ending_);
+  wait_for_last_words();
+  shells_.kill_group();
   // While the reader of the output sleeps, a signal must still end mpiexec.
   const auto interrupted = [this, before = user_signals_] {
     loop_.at(Clock::now(), [] {});
@@ -94,6 +113,7 @@ void Job::on_signal(int signal) {
 }
 
 void Job::on_user_signal(int signal) {
+  if (!prepared_) return failed(0, 128 + signal, "ended by " + signal_text(signal) + " before all hosts were ready");
   const bool again = ++user_signals_ > 1;
   user_signal_ = signal;
   if (!again && !ending_) {

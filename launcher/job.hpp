@@ -24,12 +24,14 @@
 #include <vector>
 
 #include "event_loop.hpp"
+#include "guard.hpp"
 #include "input.hpp"
 #include "node_link.hpp"
 #include "node_spec.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "pmi_space.hpp"
+#include "remote_node.hpp"
 #include "signals.hpp"
 
 namespace heddle::launcher {
@@ -50,15 +52,18 @@ class Job final : private Upstream {
   };
   struct Node {
     std::string host;
-    NodeSpec spec;
     std::unique_ptr<NodeLink> link;
     bool ready = false;
   };
 
   Status open();
+  Status describe_job();
   Status make_nodes();
+  void make_local_node();
+  Status make_remote_nodes();
   bool prepare_all();
   void serve_until_all_ended();
+  void wait_for_last_words();
   int leave();
   int refuse();
 
@@ -95,11 +100,15 @@ class Job final : private Upstream {
   Signals signals_;
   Outputs outputs_;
   InputSource input_;
+  NodeSpec spec_;                       // with all ranks of the job
+  Guard shells_;                        // over the remote shells
+  std::unique_ptr<RemoteHome> remote_;  // what remote nodes share
   PmiSpace pmi_;
   std::vector<Rank> ranks_;
   std::vector<Node> nodes_;
   int running_ = 0;
   int code_ = 0;
+  bool prepared_ = false;  // ranks start
   bool ending_ = false;
   bool refused_ = false;                    // a node cannot start its ranks: code_ says why
   int user_signal_ = 0, user_signals_ = 0;  // the newest, and how many

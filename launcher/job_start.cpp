@@ -1,6 +1,7 @@
 // The first half of a Job: who it is and which nodes it has.
 #include <limits.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,6 +9,8 @@
 #include <cstring>
 #include <random>
 
+#include "boot/environment.hpp"
+#include "environment.hpp"
 #include "job.hpp"
 #include "mpi.h"
 #include "node.hpp"
@@ -39,13 +42,47 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "this host";
 }
 
+Status own_program(std::string& path) {
+  char target[PATH_MAX];
+  const ssize_t n = readlink("/proc/self/exe", target, sizeof target);
+  if (n <= 0 || n == sizeof target) {
+    return error(MPI_ERR_OTHER, "cannot find mpiexec's own path; say --remote-mpiexec PATH");
+  }
+  path.assign(target, static_cast<std::size_t>(n));
+  return Status::ok();
+}
+
+Status current_directory(std::string& path) {
+  char name[PATH_MAX];
+  if (getcwd(name, sizeof name) == nullptr) {
+    return error(MPI_ERR_OTHER, "the directory in which mpiexec runs has no name: %s", std::strerror(errno));
+  }
+  path = name;
+  return Status::ok();
+}
+
+// Three descriptors per remote shell, and what is open only while one is started.
+Status raise_descriptor_limit(std::size_t nodes) {
+  const rlim_t needed = 3 * nodes + 32;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= needed) return Status::ok();
+  if (limit.rlim_max < needed) {
+    return error(MPI_ERR_OTHER,
+                 "%zu hosts need %llu open files in mpiexec, and the limit is %llu; raise it (ulimit -Hn)", nodes,
+                 static_cast<unsigned long long>(needed), static_cast<unsigned long long>(limit.rlim_max));
+  }
+  limit.rlim_cur = needed;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  return Status::ok();
+}
+
 }  // namespace
 
 Job::Job(const Options& options)
     : options_(options),
       outputs_(loop_, options.tag_output),
       input_(loop_),
-      pmi_(1),
       ranks_(static_cast<std::size_t>(options.ranks())),
       running_(options.ranks()) {}
 
@@ -53,6 +90,7 @@ Status Job::open() {
   for (const std::string& note : options_.notes) outputs_.say(note);
   HEDDLE_TRY(loop_.open());
   HEDDLE_TRY(signals_.open(loop_, [this](int signal) { on_signal(signal); }));
+  HEDDLE_TRY(describe_job());
   HEDDLE_TRY(make_nodes());
   const auto follow = [this] {
     for (Node& n : nodes_) n.link->follow_outlets();
@@ -62,24 +100,62 @@ Status Job::open() {
   return Status::ok();
 }
 
-Status Job::make_nodes() {
-  NodeSpec spec;
-  spec.job = job_name();
-  HEDDLE_TRY(make_secret(spec.secret));
-  spec.size = options_.ranks();
-  spec.mapping = "(vector,(0,1," + std::to_string(spec.size) + "))";
-  spec.programs = options_.programs;
-  spec.variables = options_.variables;
-  spec.binding = options_.binding;
+Status Job::describe_job() {
+  spec_.job = job_name();
+  HEDDLE_TRY(make_secret(spec_.secret));
+  spec_.size = options_.ranks();
+  spec_.mapping = "(vector,(0,1," + std::to_string(spec_.size) + "))";
+  spec_.programs = options_.programs;
+  spec_.variables = options_.variables;
+  spec_.binding = options_.binding;
   int number = 0;
   for (std::size_t p = 0; p < options_.programs.size(); ++p) {
-    for (int i = 0; i < options_.programs[p].ranks; ++i) spec.ranks.push_back({number++, static_cast<int>(p)});
+    for (int i = 0; i < options_.programs[p].ranks; ++i) spec_.ranks.push_back({number++, static_cast<int>(p)});
   }
-  Node& node = nodes_.emplace_back();
-  node.host = host_name();
-  node.spec = std::move(spec);
+  return Status::ok();
+}
+
+Status Job::make_nodes() {
+  if (options_.hosts.empty()) {
+    make_local_node();
+  } else {
+    HEDDLE_TRY(make_remote_nodes());
+  }
+  pmi_.set_nodes(nodes_.size());
+  return Status::ok();
+}
+
+void Job::make_local_node() {
   const NodeHome home{0, loop_, signals_, *this, outputs_.out(), outputs_.err(), !InputSource::is_terminal()};
-  node.link = std::make_unique<launcher::Node>(home, node.spec);
+  nodes_.push_back({host_name(), std::make_unique<launcher::Node>(home, spec_)});
+}
+
+Status Job::make_remote_nodes() {
+  const Placement& placement = options_.placement;
+  std::vector<std::vector<NodeSpec::Rank>> ranks(static_cast<std::size_t>(placement.nodes));
+  for (const NodeSpec::Rank& r : spec_.ranks) {
+    const int node = placement.node_of_rank[static_cast<std::size_t>(r.number)];
+    ranks_[static_cast<std::size_t>(r.number)].node = node;
+    ranks[static_cast<std::size_t>(node)].push_back(r);
+  }
+  spec_.mapping = placement.mapping;
+  spec_.variables = own_variables();
+  spec_.variables.insert(spec_.variables.end(), options_.variables.begin(), options_.variables.end());
+  spec_.out_is_terminal = outputs_.out().is_terminal();
+  spec_.err_is_terminal = outputs_.err().is_terminal();
+  spec_.detection_seconds = boot::environment_int("HEDDLE_DETECTION_TIME", 1, 86'400, spec_.detection_seconds);
+  HEDDLE_TRY(current_directory(spec_.directory));
+  std::string program = options_.remote_mpiexec, shell = options_.remote_shell;
+  if (program.empty()) HEDDLE_TRY(own_program(program));
+  if (shell.empty()) shell = default_remote_shell(spec_.detection_seconds);
+  HEDDLE_TRY(raise_descriptor_limit(ranks.size()));
+  HEDDLE_TRY(shells_.start());
+  remote_ = std::make_unique<RemoteHome>(
+      RemoteHome{loop_, signals_, *this, outputs_, spec_, std::move(shell), std::move(program), shells_.group()});
+  for (std::size_t n = 0; n < ranks.size(); ++n) {
+    const std::string& host = options_.hosts[n].name;
+    nodes_.push_back({host, std::make_unique<RemoteNode>(static_cast<int>(n), host, std::move(ranks[n]), *remote_)});
+  }
   return Status::ok();
 }
 

@@ -34,7 +34,8 @@ struct NodeHome {
   const Signals& signals;
   Upstream& upstream;
   Outlet &out, &err;
-  bool own_input = true;  // rank 0 gets this process's descriptor 0; else what input() brings
+  bool own_input = true;                  // rank 0 gets this process's descriptor 0; else what input() brings
+  std::chrono::seconds guard_patience{};  // see Guard
 };
 
 class Node final : public NodeLink, private PmiServer::Listener {
@@ -53,7 +54,6 @@ class Node final : public NodeLink, private PmiServer::Listener {
   bool is_closed() const override { return true; }
   bool reaped(pid_t pid, int wait_status) override;
 
-  // For a node without anyone beside it who would notice that it hangs; see Guard.
   Guard& guard() noexcept { return guard_; }
 
  private:

@@ -33,7 +33,7 @@ Status Node::try_prepare(int& code) {
   HEDDLE_TRY(raise_descriptor_limit());
   HEDDLE_TRY(plan_binding(spec_.binding, spec_.ranks.size(), inherited_cpus(), cpus_));
   code = kFailed;
-  HEDDLE_TRY(guard_.start());
+  HEDDLE_TRY(guard_.start(home_.guard_patience));
   null_ = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!null_.is_open()) return error(MPI_ERR_OTHER, "/dev/null: %s", std::strerror(errno));
   if (!home_.own_input && spec_.ranks.front().number == 0) HEDDLE_TRY(input_.open());

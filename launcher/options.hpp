@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "hosts.hpp"
 
 namespace heddle::launcher {
 
@@ -37,6 +38,10 @@ struct Options {
   Variables variables;  // for all programs
   bool tag_output = false;
   BindingOptions binding;
+  HostList hosts;              // empty: this node alone
+  Placement placement;         // on the hosts
+  std::string remote_shell;    // empty: ssh
+  std::string remote_mpiexec;  // empty: where this one is
   bool help = false;
   bool version = false;
   std::vector<std::string> notes;  // to tell the user, and go on

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxName = 256, kMaxKey = 64, kMaxValue = 1024;
 constexpr std::size_t kMaxUnsent = 1 << 20;
 constexpr std::uint32_t kUnwatched = ~0u;
-constexpr const char* kNotFound = "cmd=get_result rc=-1 msg=key_not_found";
+constexpr const char* kKeyNotFound = "cmd=get_result rc=-1 msg=key_not_found";
 
 std::string found(const std::string& value) { return "cmd=get_result rc=0 msg=success value=" + value; }
 
@@ -149,7 +149,7 @@ std::string PmiServer::put(const boot::Pmi1Line& line) {
 void PmiServer::get(Client& client, const boot::Pmi1Line& line) {
   const std::string *key = line.find("key"), *job = line.find("kvsname");
   if (key == nullptr || key->size() > kMaxKey || (job != nullptr && *job != spec_.job)) {
-    return answer(client, kNotFound);
+    return answer(client, kKeyNotFound);
   }
   if (*key == boot::kSegmentKey && segment_ >= 0) {
     client.asked_first = client.inits == 1;
@@ -174,7 +174,7 @@ void PmiServer::answer_get(const std::string& key, const std::string* value) {
   for (Client* client : asking) {
     if (client->ended) continue;
     client->asks = false;
-    answer(*client, value == nullptr ? kNotFound : found(*value));
+    answer(*client, value == nullptr ? kKeyNotFound : found(*value));
     choose_events(*client);
     handle_lines(*client);
   }

@@ -18,7 +18,7 @@ namespace heddle::launcher {
 
 class PmiSpace {
  public:
-  explicit PmiSpace(std::size_t nodes) : nodes_(nodes) {}
+  void set_nodes(std::size_t nodes) { nodes_.resize(nodes); }
 
   void put(const std::string& key, const std::string& value) { values_[key] = value; }
   // Null: nobody has put it.
