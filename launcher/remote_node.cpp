@@ -291,7 +291,8 @@ void RemoteNode::on_silent() {
 }
 
 // What was printed on the way, for the line that says that it went wrong.
-std::string RemoteNode::last_words() const {
+std::string RemoteNode::last_words() {
+  on_error_text();
   std::string words = quote(error_text_);
   if (!connected_ && !greeting_.noise().empty()) words += ", on its output" + quote(greeting_.noise());
   return words;
@@ -301,7 +302,6 @@ std::string RemoteNode::who() const { return "host '" + host_ + "' (" + ranks_te
 
 void RemoteNode::give_up(const std::string& what) {
   if (stage_ == Stage::kClosed) return;
-  on_error_text();
   const bool ran = stage_ == Stage::kRunning || stage_ == Stage::kLeaving;
   if (pid_ > 0) kill(pid_, SIGKILL);
   close();

@@ -83,7 +83,7 @@ class RemoteNode final : public NodeLink, private Channel::Listener {
   void give_up(const std::string& what);
   void close();
   std::string who() const;
-  std::string last_words() const;
+  std::string last_words();
 
   const int index_;
   const std::string host_;
