@@ -214,8 +214,12 @@ void Job::ended(const RankEnd& end) {
   check_company();
 }
 
-void Job::lost(int node, const std::string& what) {
-  end_job(kFailed, what);
+void Job::lost(int node, const std::string& who, const std::string& why) {
+  const auto waiting = pmi_.waiting(node);
+  const std::string during = running_ == 0 ? "while it gave out the last output"
+                             : waiting ? "while rank " + std::to_string(*waiting) + " waited in MPI_Init or a barrier"
+                                       : "while its ranks ran";
+  end_job(kFailed, who + " is lost " + during + ": " + why + "; ending the job");
   for (Rank& r : ranks_) {
     if (r.node != node || !r.running) continue;
     r.running = false;

@@ -85,7 +85,7 @@ class Job final : private Upstream {
   void failed(int node, int code, const std::string& what) override;
   void started(int rank, pid_t pid) override;
   void ended(const RankEnd& end) override;
-  void lost(int node, const std::string& what) override;
+  void lost(int node, const std::string& who, const std::string& why) override;
   void put(int node, const std::string& key, const std::string& value) override;
   void get(int node, const std::string& key) override;
   void one_waits(int node, int rank) override;

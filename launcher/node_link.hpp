@@ -46,8 +46,8 @@ class Upstream {
   virtual void started(int rank, pid_t pid) = 0;
   // After everything that the rank has printed and said.
   virtual void ended(const RankEnd& end) = 0;
-  // The node cannot be reached any more.
-  virtual void lost(int node, const std::string& what) = 0;
+  // The node cannot be reached any more. `who`: its name and its ranks.
+  virtual void lost(int node, const std::string& who, const std::string& why) = 0;
 
   virtual void put(int node, const std::string& key, const std::string& value) = 0;
   // Answered by NodeLink::answer.

@@ -152,7 +152,7 @@ void NodeProcess::ended(const RankEnd& end) {
   channel_.send(
       FrameWriter(FrameType::kEnded).number(end.rank).number(end.wait_status).number(end.started).number(end.finished));
 }
-void NodeProcess::lost(int, const std::string&) {}
+void NodeProcess::lost(int, const std::string&, const std::string&) {}
 void NodeProcess::put(int, const std::string& key, const std::string& value) {
   channel_.send(FrameWriter(FrameType::kPut).text(key).text(value));
 }

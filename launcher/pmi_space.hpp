@@ -27,6 +27,8 @@ class PmiSpace {
   void one_waits(int node, int rank) { nodes_[static_cast<std::size_t>(node)].waiting = rank; }
   // True: that was the last node, and the barrier is over. `other`: a rank there whose program is another one.
   bool all_wait(int node, const Witness& witness, std::optional<int>& other);
+  // A rank of the node that is in the barrier.
+  std::optional<int> waiting(int node) const { return nodes_[static_cast<std::size_t>(node)].waiting; }
   void gone(int rank) { gone_ = gone_.value_or(rank); }
 
   struct Stuck {

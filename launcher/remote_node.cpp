@@ -110,6 +110,7 @@ void RemoteNode::answer(const std::string& key, const std::string* value) {
 void RemoteNode::input(std::string_view bytes) { channel_.send(FrameWriter(FrameType::kInput).text(bytes)); }
 
 void RemoteNode::pause() {
+  if (!connected_) return;
   channel_.send(FrameType::kPause);
   channel_.drain(kLastWords);
 }
@@ -265,7 +266,7 @@ bool RemoteNode::reaped(pid_t pid, int wait_status) {
 void RemoteNode::on_closed(const std::string& why) {
   if (said_bye_) return close();
   why_ = why;
-  if (shell_ended_) return;  // reaped() goes on
+  if (shell_ended_) return conclude();
   home_.loop.at(Clock::now() + kLastWords, [this, alive = alive_] {
     if (*alive) conclude();
   });
@@ -306,7 +307,7 @@ void RemoteNode::give_up(const std::string& what) {
   if (pid_ > 0) kill(pid_, SIGKILL);
   close();
   if (ran) {
-    home_.upstream.lost(index_, who() + " is lost: " + what + "; ending the job");
+    home_.upstream.lost(index_, who(), what);
   } else {
     home_.upstream.failed(index_, kFailed, who() + ": " + what);
   }

@@ -480,10 +480,19 @@ class Faults(Hosts):
             job, nodes, processes, pids = self.start(shell=shell)
             start = time.monotonic()
             os.kill(nodes["b"], signal.SIGKILL)
-            self.assert_fails(job.finish(), 1, "host 'b' (ranks 1, 3) is lost: the connection closed; the remote shell '", "; ending the job\n")
+            self.assert_fails(job.finish(), 1, "host 'b' (ranks 1, 3) is lost while its ranks ran: the connection closed; the remote shell '", "; ending the job\n")
             self.assertLess(time.monotonic() - start, 3)
             self.assert_ends_clean(job, processes, pids)
             (self.directory / "pids").unlink()
+
+    def test_the_process_on_a_host_outlives_its_shell_and_is_killed(self):
+        leave = f'exec 3<&0; sh -c "$*" <&3 & while test ! -e {self.directory}/go; do sleep 0.01; done; echo $$ >> {self.directory}/left'
+        job, nodes, processes, pids = self.start(shell=self.remote_shell("leaving", leave))
+        (self.directory / "go").touch()
+        self.assert_all_gone(self.pids_in("left", 2))
+        os.kill(nodes["b"], signal.SIGKILL)
+        self.assert_fails(job.finish(), 1, "host 'b' (ranks 1, 3) is lost while its ranks ran: the connection closed", "ended with exit code 0")
+        self.assert_ends_clean(job, processes, pids)
 
     def test_mpiexec_is_killed(self):
         for shell in (self.shell, self.remote_shell("apart", APART)):
@@ -500,7 +509,7 @@ class Faults(Hosts):
             os.kill(nodes["b"], signal.SIGSTOP)
             done = job.finish()
             self.assertLess(time.monotonic() - start, 5)
-            self.assert_fails(done, 1, "host 'b' (ranks 1, 3) is lost: nothing was heard of it for 2 s (HEDDLE_DETECTION_TIME)")
+            self.assert_fails(done, 1, "host 'b' (ranks 1, 3) is lost while its ranks ran: nothing was heard of it for 2 s (HEDDLE_DETECTION_TIME)")
             self.assert_ends_clean(job, processes, pids)  # where mpiexec cannot reach it, its guard can
             (self.directory / "pids").unlink()
 
@@ -510,6 +519,16 @@ class Faults(Hosts):
         self.assert_all_gone(pids)
         os.kill(job.pid, signal.SIGCONT)
         self.assert_fails(job.finish(), 1, "is lost", "nothing was heard of mpiexec for 1 s")
+
+    def test_a_host_dies_while_ranks_wait(self):
+        wait = "rank = int(os.environ['PMI_RANK'])\nopen('pids', 'a').write(f'{os.getpid()}\\n')\nif rank == 1: ask('cmd=barrier_in')\nimport time\ntime.sleep(1000)"
+        job = self.launched("-hosts", "a,b", "-n", 2, PYTHON, "-c", SPEAKER + wait, cwd=self.directory)
+        pids = self.pids_in("pids", 2)
+        waiting = next(p for p in pids if "PMI_RANK=1" in read(f"/proc/{p}/environ").split("\0"))
+        wait_until(lambda: read(f"/proc/{waiting}/wchan") == "unix_stream_read_generic" or state(waiting) == "S", "rank 1 waits")
+        os.kill(self.nodes(job)["b"], signal.SIGKILL)
+        self.assert_fails(job.finish(), 1, "host 'b' (rank 1) is lost while rank 1 waited in MPI_Init or a barrier: the connection closed")
+        self.assert_all_gone(pids)
 
     def test_the_process_on_a_host_is_ended(self):
         job, nodes, processes, pids = self.start()
