@@ -94,7 +94,7 @@ void RemoteNode::send_job() {
 
 void RemoteNode::start() {
   if (stage_ != Stage::kRunning) return;
-  show_error_lines(false);
+  show_error_lines();
   channel_.send(FrameType::kStart);
 }
 
@@ -231,22 +231,21 @@ bool RemoteNode::has(int rank) const { return std::ranges::binary_search(ranks_,
 
 void RemoteNode::on_error_text() {
   char bytes[4096];
-  ssize_t n;
-  while (error_fd_.is_open() && (n = read(error_fd_.get(), bytes, sizeof bytes)) != 0) {
+  while (error_fd_.is_open()) {
+    const ssize_t n = read(error_fd_.get(), bytes, sizeof bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) break;
+    if (n == 0) {
+      home_.loop.forget(error_fd_.get());
+      error_fd_.reset();
+    }
     error_text_.append(bytes, static_cast<std::size_t>(n));
     if (error_text_.size() > kMaxErrorText) error_text_.erase(0, error_text_.size() - kMaxErrorText);
   }
-  if (error_fd_.is_open() && n == 0) {
-    home_.loop.forget(error_fd_.get());
-    error_fd_.reset();
-  }
-  if (stage_ == Stage::kRunning && channel_.is_open()) show_error_lines(false);
+  if (stage_ == Stage::kRunning && channel_.is_open()) show_error_lines();
 }
 
-void RemoteNode::show_error_lines(bool all) {
-  if (all && !error_text_.empty() && !error_text_.ends_with('\n')) error_text_ += '\n';
+void RemoteNode::show_error_lines() {
   for (std::size_t end; (end = error_text_.find('\n')) != error_text_.npos; error_text_.erase(0, end + 1)) {
     home_.outputs.say(host_ + ": " + error_text_.substr(0, end));
   }

@@ -76,7 +76,7 @@ class RemoteNode final : public NodeLink, private Channel::Listener {
   bool has(int rank) const;
 
   void on_error_text();
-  void show_error_lines(bool all);
+  void show_error_lines();
   void too_late();
   // The connection is gone and the remote shell has said all that it has to say.
   void conclude();
