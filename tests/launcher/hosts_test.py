@@ -244,6 +244,24 @@ class Starting(Hosts):
             other = self.file("mpiexec", f"#!/bin/sh\nprintf '\\nheddle-node-hello protocol=1 version={version}\\n{said}'\nexec cat >/dev/null\n", 0o755)
             self.refused("host 'a' (rank 0): ", arguments=("-hosts", "a", "--remote-mpiexec", other), variables={"HEDDLE_DETECTION_TIME": "1"})
 
+    def test_what_a_node_says_of_others_is_not_believed(self):
+        version = mpiexec("--version").out.split()[-1]
+        ready, started, ended, output, waits, aborted, left = 11, 13, 14, 15, 18, 20, 23
+        for kind, fields in ((started, "=ii 5 1"), (started, "=ii -1 1"), (ended, "=iiii 5 0 1 1"), (output, "=iiii 0 5 0 0"), (output, "=iii 2 0 0"),
+                             (output, "=iii 0 0 9"), (waits, "=i 1"), (aborted, "=ii 1 3"), (left, "=i -1"), (ready, "=")):
+            other = self.file("mpiexec", f"""#!{PYTHON}
+import struct, sys
+layout, *numbers = "{fields}".split()
+fields = struct.pack(layout, *map(int, numbers))
+frame = lambda kind, fields: struct.pack("<IB3x", len(fields), kind) + fields
+sys.stdout.buffer.write(b"\\nheddle-node-hello protocol=1 version={version}\\n" + frame({ready}, b"") + frame({kind}, fields))
+sys.stdout.flush()
+sys.stdin.read()
+""", 0o755)
+            with self.subTest(kind=kind, fields=fields):
+                self.refused(f"host 'a' (rank 0) is lost while its ranks ran: it sends what makes no sense (frame {kind}); ending the job",
+                             arguments=("-hosts", "a", "--remote-mpiexec", other))
+
     def test_what_cannot_be_started_there(self):
         self.refused("): there is no program 'no-such-program'", program=("no-such-program",), code=127)
         self.refused("'/etc/passwd' is not executable", program=("/etc/passwd",), code=126)
@@ -295,7 +313,15 @@ open("{self.directory}/pids", "a").write(f"{{os.getpid()}}\\n")
 for i in range(4000): os.write(1, b"x" * 4999 + b"\\n")
 """)
         pids = self.pids_in("pids", 4)
-        wait_until(lambda: all(read(f"/proc/{p}/syscall").startswith("1 ") for p in pids), "all ranks stopped by the reader")
+
+        def stand_still():
+            def written():
+                return [read(f"/proc/{p}/io").split("wchar:")[1].split()[0] for p in pids]
+            before = written()
+            time.sleep(0.3)
+            return before == written() and all(read(f"/proc/{p}/syscall").startswith("1 ") for p in pids)
+
+        wait_until(stand_still, "all ranks stopped by the reader")
         for pid in (job.pid, *self.nodes(job).values()):
             self.assertLess(int(status_field(pid, "VmHWM")), 32 * 1024)
         self.assertEqual((len(job.finish().out), job.code), (4 * 4000 * 5000, 0))
