@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -50,6 +51,12 @@ Status own_program(std::string& path) {
   }
   path.assign(target, static_cast<std::size_t>(n));
   return Status::ok();
+}
+
+Status read_detection_time(int& seconds) {
+  const char* value = std::getenv("HEDDLE_DETECTION_TIME");
+  if (value == nullptr || boot::parse_int(value, 1, 86'400, seconds)) return Status::ok();
+  return error(MPI_ERR_ARG, "HEDDLE_DETECTION_TIME is '%.40s', not a number of seconds from 1 to 86400", value);
 }
 
 Status current_directory(std::string& path) {
@@ -143,7 +150,7 @@ Status Job::make_remote_nodes() {
   spec_.variables.insert(spec_.variables.end(), options_.variables.begin(), options_.variables.end());
   spec_.out_is_terminal = outputs_.out().is_terminal();
   spec_.err_is_terminal = outputs_.err().is_terminal();
-  spec_.detection_seconds = boot::environment_int("HEDDLE_DETECTION_TIME", 1, 86'400, spec_.detection_seconds);
+  HEDDLE_TRY(read_detection_time(spec_.detection_seconds));
   HEDDLE_TRY(current_directory(spec_.directory));
   std::string program = options_.remote_mpiexec, shell = options_.remote_shell;
   if (program.empty()) HEDDLE_TRY(own_program(program));

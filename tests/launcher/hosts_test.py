@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import pty
 import pwd
 import re
 import shutil
@@ -11,7 +12,7 @@ import subprocess
 import time
 import unittest
 
-from harness import HOST, MPIEXEC, PROBE, PYTHON, Case, Launched, mpiexec, runs, state, status_field, wait_until
+from harness import MPIEXEC, PROBE, PYTHON, Case, Launched, interruptible, mpiexec, state, status_field, wait_until
 from io_test import CHATTER
 from pmi_test import SPEAKER
 
@@ -200,6 +201,10 @@ class Starting(Hosts):
         self.refused('hangs: "Password:"', "no answer within 1 s", shell=self.only_b("printf 'hangs: \"Password:\"' >&2; exec sleep 1000"),
                      variables={"HEDDLE_DETECTION_TIME": "1"})
 
+    def test_a_detection_time_that_is_none(self):
+        for value in ("0", "", "1.5", "soon"):
+            self.refused(f"HEDDLE_DETECTION_TIME is '{value}', not a number of seconds", variables={"HEDDLE_DETECTION_TIME": value})
+
     def test_no_such_shell(self):
         self.refused("the remote shell 'no-such-shell -x' ended with exit code 127", "not found", shell="no-such-shell -x")
 
@@ -386,6 +391,46 @@ for i in range(4000): os.write(1, b"x" * 4999 + b"\\n")
         wait_until(lambda: all(state(p) == "S" for p in pids), "everything goes on")
         job.process.send_signal(signal.SIGTERM)
         self.assertEqual(job.finish().code, 143)
+
+
+    def on_terminal(self, *args):
+        """mpiexec as the foreground job of a terminal of its own, as a shell would start it."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            interruptible()
+            os.environ["HEDDLE_RSH"] = str(self.shell)
+            os.execv(MPIEXEC, [MPIEXEC, *map(str, args)])
+        self.addCleanup(os.close, terminal)
+        return pid, terminal
+
+    def read_until(self, terminal, text):
+        seen = b""
+        while text not in seen:
+            try:
+                piece = os.read(terminal, 1000)
+            except OSError:  # how Linux says that the other side is gone
+                break
+            seen += piece
+        self.assertIn(text, seen)
+
+    def test_a_dialogue_on_a_terminal(self):
+        program = "printf 'your name? '; read n; echo hello $n; read rest || echo no more"
+        pid, terminal = self.on_terminal("-hosts", "a,b", "-n", 2, "sh", "-c", f"test $PMI_RANK = 1 || {{ {program}; }}")
+        self.read_until(terminal, b"your name? ")  # a line without an end is shown when it stands still
+        os.write(terminal, b"Ada\n")
+        self.read_until(terminal, b"hello Ada\r\n")
+        os.write(terminal, b"\x04")
+        self.read_until(terminal, b"no more\r\n")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+
+    def test_the_interrupt_key(self):
+        # It reaches mpiexec and not the remote shells, which it would end.
+        pid, terminal = self.on_terminal("-hosts", "a,b", "-n", 2, "sh", "-c",
+                                         f"trap 'sleep 0.5; echo saved; exit 0' INT; echo $$ >> {self.directory}/pids; while true; do sleep 0.01; done")
+        self.pids_in("pids", 2)
+        os.write(terminal, b"\x03")
+        self.read_until(terminal, b"saved\r\nsaved\r\n")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
 
 
 class PmiAcrossNodes(Hosts):
