@@ -77,7 +77,7 @@ Status read_unit(const char* option, std::span<const UnitName> known, const std:
 
 // The order is the order of --help.
 constexpr Row kRows[] = {
-    {"n np c", "N", "start N ranks of this program (default 1)",
+    {"n np c", "N", "start N ranks of this program (default 1, with a list of hosts one for each slot)",
      [](Parse& p, Values v) {
        p.ranks_given = true;
        return read_count("-n", v[0], p.program.ranks);
