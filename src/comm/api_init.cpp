@@ -59,7 +59,9 @@ Status finalize() {
   HEDDLE_TRY(mpi::delete_all_attributes(*mpi::process()->self()));  // MPI 4.1, 11.2.4: before anything else
   mpi::world_state.store(mpi::World::kFinalized, std::memory_order_release);
   mpi::publish_world(nullptr);
-  return comm::leave();
+  const Status parted = comm::part();
+  const Status left = comm::leave();
+  return parted ? left : parted;
 }
 
 Status initialized(int* flag) {

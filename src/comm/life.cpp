@@ -55,7 +55,7 @@ void drain(Process& process, bool alone) {
     for (std::uint32_t i = 0; i < domain.vci_count(); ++i) {
       if (domain.vci(i).has_busy_lanes()) return false;
     }
-    return !alone || !domain.has_abandoned();
+    return !domain.owes() && (!alone || !domain.has_abandoned());
   });
 }
 
@@ -117,8 +117,16 @@ Status join(int threads) {
 
 Status meet() {
   Process& process = *mpi::process();
-  if (mpi::library_users.load(std::memory_order_relaxed) == 1) return process.boot().fence();
-  return process.boot().fence([&] { process.domain().progress_once(*process.own()->vci); });
+  // Peers on other hosts that are past it already may send.
+  if (mpi::library_users.load(std::memory_order_relaxed) == 1 && !process.has_fabric()) return process.fence();
+  return process.fence([&] { process.domain().progress_once(*process.own()->vci); });
+}
+
+Status part() {
+  Process& process = *mpi::process();
+  if (!process.has_fabric()) return Status::ok();
+  drain(process, false);
+  return meet();
 }
 
 Status leave() {

@@ -17,6 +17,9 @@ namespace heddle::comm {
 Status join(int threads);
 // Waits until all ranks have come here, making progress for other users. By MPI_Init alone, after join().
 Status meet();
+// The end of the world model, before leave(): a connection to another host must stay until that has read what it carries,
+// so ranks on several hosts wait for each other (MPI 5.0, 11.2.2: MPI_Finalize may).
+Status part();
 // One user less; its communication is complete.
 Status leave();
 

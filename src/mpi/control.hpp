@@ -34,7 +34,19 @@ struct Control {
 inline constexpr std::size_t kTextBytes = 1024;  // of a text, with its end
 
 // Places in the table.
-enum ControlIndex : int { kVcis, kMatching, kVciMapping, kSingleCopy, kProfile, kControls };
+enum ControlIndex : int {
+  kVcis,
+  kMatching,
+  kVciMapping,
+  kSingleCopy,
+  kProfile,
+  kFabric,
+  kFabricProvider,
+  kFabricInterface,
+  kFabricLibrary,
+  kControls
+};
+enum FabricUse : int { kFabricAuto, kFabricAlways };  // values of kFabric
 
 std::span<const Control> controls() noexcept;
 

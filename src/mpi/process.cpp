@@ -9,8 +9,8 @@
 
 #include "boot/boot.hpp"
 #include "mpi/control.hpp"
+#include "mpi/wires.hpp"
 #include "vci/domain.hpp"
-#include "wire/shm.hpp"
 
 namespace heddle::mpi {
 
@@ -27,55 +27,6 @@ Status read_options(vci::DomainOptions* options) {
   options->mapping = static_cast<vci::Mapping>(value);
   HEDDLE_TRY(read_control(kMatching, &value, MPI_ERR_OTHER));
   options->engine = static_cast<match::EngineKind>(value);
-  return Status::ok();
-}
-
-// An error's sentence as one printable word, which is what may cross, and back.
-constexpr std::string_view kFailed = "failed:";
-constexpr char kSpace = '~';
-constexpr std::size_t kCardBytes = 200;  // what the meanest launcher carries
-std::string failure_card() {
-  std::string word = (std::string(kFailed) + last_error_detail()).substr(0, kCardBytes);
-  std::replace(word.begin(), word.end(), ' ', kSpace);
-  return word;
-}
-std::string failure_of(const std::string& card) {
-  std::string sentence = card.substr(kFailed.size());
-  std::replace(sentence.begin(), sentence.end(), kSpace, ' ');
-  return sentence;
-}
-
-// The node's shared memory: the first rank of the node makes it and tells the others where it is.
-Status open_shm(boot::Boot& boot, bool threaded, std::unique_ptr<wire::Wire>* out) {
-  const auto ranks = static_cast<std::uint32_t>(boot.local_size());
-  std::shared_ptr<wire::Segment> segment;
-  if (const int inherited = boot.take_segment_fd(); inherited >= 0) {
-    HEDDLE_TRY(wire::Segment::adopt(inherited, ranks, &segment));
-  } else if (boot.local_size() == boot.size() && boot.size() == 1) {
-    HEDDLE_TRY(wire::Segment::create(1, &segment));
-  } else {
-    const std::string key = "heddle-shm-" + std::to_string(boot.local_ranks().front());
-    Status made;
-    if (boot.local_rank() == 0) {
-      made = wire::Segment::create(ranks, &segment);
-      // The others wait for the key. Of a failure each rank must be able to tell: the first to end ends the job.
-      HEDDLE_TRY(boot.put(key, made ? segment->card() : failure_card()));
-    }
-    HEDDLE_TRY(boot.fence());
-    HEDDLE_TRY(made);
-    std::string card;
-    HEDDLE_TRY(boot.get(key, card));
-    if (card.starts_with(kFailed)) return error(MPI_ERR_NO_MEM, "%s", failure_of(card).c_str());
-    if (boot.local_rank() != 0) HEDDLE_TRY(wire::Segment::attach(card, ranks, &segment));
-    // Until everyone has it open, its maker may not leave.
-    HEDDLE_TRY(boot.fence());
-  }
-  std::vector<wire::ProcessId> ids(boot.local_ranks().begin(), boot.local_ranks().end());
-  std::unique_ptr<wire::MemoryReader> reader;
-  HEDDLE_TRY(wire::make_memory_reader(read_text(kSingleCopy).c_str(), &reader));
-  if (reader != nullptr) wire::allow_single_copy(boot.launcher_pid());
-  *out = std::make_unique<wire::ShmWire>(std::move(segment), static_cast<std::uint32_t>(boot.local_rank()),
-                                         std::move(ids), threaded, std::move(reader));
   return Status::ok();
 }
 
@@ -104,14 +55,9 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   std::string warning;
   HEDDLE_TRY(load_profile(read_text(kProfile), &options.profile, &warning));
   if (!warning.empty() && boot_->local_rank() == 0) boot::write_message("heddle: " + warning);
-  if (boot_->local_size() != boot_->size()) {
-    return error(MPI_ERR_OTHER,
-                 "the job has %d ranks, but only %d of them on this node; this version of Heddle runs on one node",
-                 boot_->size(), boot_->local_size());
-  }
   options.short_sleeps = !register_heavy_fence();
-  std::vector<std::unique_ptr<wire::Wire>> wires(1);
-  HEDDLE_TRY(open_shm(*boot_, options.threaded, &wires.front()));
+  std::vector<std::unique_ptr<wire::Wire>> wires;
+  HEDDLE_TRY(open_wires({*boot_, boot_mutex_, options.threaded, abort_job, boot_.get()}, &wires));
   return start_on(std::make_unique<vci::Domain>(options, std::move(wires)));
 }
 
@@ -158,6 +104,13 @@ void Process::set_away(bool away) noexcept {
 }
 
 ProcessId Process::id() const noexcept { return domain_->self(); }
+
+Status Process::fence(const std::function<void()>& meanwhile) {
+  std::lock_guard lock(boot_mutex_);
+  return boot_->fence(meanwhile);
+}
+
+bool Process::has_fabric() const noexcept { return domain_->wires().size() > 1; }
 
 void Process::set_boot(std::unique_ptr<boot::Boot> boot) noexcept { boot_ = std::move(boot); }
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -58,6 +59,9 @@ class Process {
   Comm* everyone();
   vci::Domain& domain() noexcept { return *domain_; }
   boot::Boot& boot() noexcept { return *boot_; }
+  // boot().fence(), for a moment when others may use the process.
+  Status fence(const std::function<void()>& meanwhile = {});
+  bool has_fabric() const noexcept;
   ContextTable& contexts() noexcept { return contexts_; }
   BsendAccount& bsend_account() noexcept { return bsend_account_; }
   int threads() const noexcept { return threads_; }
@@ -77,6 +81,7 @@ class Process {
   Comm* comm_of_all(std::uint32_t context);
 
   std::unique_ptr<boot::Boot> boot_;
+  std::recursive_mutex boot_mutex_;
   std::unique_ptr<vci::Domain> domain_;
   ContextTable contexts_;
   BsendAccount bsend_account_;

@@ -33,7 +33,7 @@ void describe(const UnexpectedHeader& header, MPI_Status* status) {
   status->MPI_SOURCE = header.key.source;
   status->MPI_TAG = header.key.tag;
   const std::uint64_t bytes =
-      header.portal == p2p::kRts ? header.prefix_as<p2p::RtsPrefix>().total : header.payload_bytes;
+      p2p::is_announcement(header.portal) ? header.prefix_as<p2p::RtsPrefix>().total : header.payload_bytes;
   mpi::set_status_bytes(*status, static_cast<MPI_Count>(bytes));
   mpi::set_status_cancelled(*status, false);
 }

@@ -54,7 +54,7 @@ bool let_go(Request& request) noexcept {
 void install(vci::Domain& domain) {
   for (std::uint32_t i = 0; i < domain.vci_count(); ++i) {
     portals::PortalTable& table = domain.vci(i).table();
-    for (Portal portal : {kEager, kEagerSync, kRts}) table.set(portal, on_message);
+    for (Portal portal : {kEager, kEagerSync, kRts, kRtsFetch}) table.set(portal, on_message);
     static_assert(kEager == portals::kShortPortal);
     table.set_short(on_eager);
     table.set(kCts, on_cts);

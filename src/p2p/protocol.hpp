@@ -7,13 +7,15 @@
 //   data         prefix {receiver, at}                    payload: the bytes from `at` on
 //   ack          prefix {sender}
 //   push         prefix {sender, at, bytes}               the receiver had claimed these bytes and could not read them
-//   fin          prefix {sender}                          the receiver has all, and had claimed some
+//   fin          prefix {sender}                          the receiver has all, and had claimed some or fetched it
+//   rts fetch    {context, source, tag}, prefix of rts    payload: where the message lies; the receiver fetches it
 //
 // `sender` and `receiver` name the requests at the two sides; each is handed back to the process that made it, which
 // alone can read it. A message of at most one packet is eager; a longer one is a rendezvous whose first packet travels
 // with the announcement, so an unexpected message holds at most one packet at the receiver (the Portals paper, 3.1.2).
 // `offer` names a block in memory that both have mapped, by which both claim parts of the message; 0: there is none, and
-// the sender pushes everything (rendezvous.hpp).
+// the sender pushes everything (rendezvous.hpp). Over a wire that fetches by itself the announcement is rts fetch, and
+// the receiver answers it with fin, or with cts where it cannot fetch (fetch.hpp).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +37,11 @@ enum Portal : std::uint8_t {
   kAck = 5,
   kPush = 6,
   kFin = 7,
+  kRtsFetch = 8,
 };
+
+// A message's first packet that says how long it is, instead of being it.
+constexpr bool is_announcement(std::uint8_t portal) noexcept { return portal == kRts || portal == kRtsFetch; }
 
 struct SyncPrefix {
   std::uint64_t sender;
@@ -44,6 +50,11 @@ struct RtsPrefix {
   std::uint64_t total;  // bytes of the message
   std::uint64_t sender;
   std::uint64_t offer;
+};
+// The payload of rts fetch: what Fetch is told.
+struct FetchFrom {
+  std::uint64_t key;
+  std::uint64_t address;
 };
 struct CtsPrefix {
   std::uint64_t sender;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "p2p/completion.hpp"
+#include "p2p/fetch.hpp"
 #include "p2p/rendezvous.hpp"
 #include "vci/domain.hpp"
 
@@ -105,13 +106,14 @@ void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const st
   tag = from.tag;
   expected = payload_bytes;
   RtsPrefix rts{};
-  if (portal == kRts) {
+  if (is_announcement(portal)) {
     std::memcpy(&rts, prefix, sizeof rts);
     expected = rts.total;
   }
   bytes = static_cast<MPI_Count>(std::min<std::uint64_t>(expected, cursor.total()));
   if (expected > cursor.total()) [[unlikely]]
     error = MPI_ERR_TRUNCATE;
+  if (portal == kRtsFetch) return fetch_message(*this, rts, payload, payload_bytes);
   take(0, payload, payload_bytes);
   if (portal == kEagerSync) {
     SyncPrefix sync;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "p2p/fetch.hpp"
 #include "p2p/send.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
@@ -51,7 +52,7 @@ Range* next_range(SendRequest& send, std::size_t unit) noexcept {
 
 Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
   auto& send = static_cast<SendRequest&>(op);
-  const std::size_t unit = max_packet(*send.comm);
+  const std::size_t unit = lane.max_packet();
   Range* range = next_range(send, unit);
   if (range == nullptr) {
     send.streaming = false;
@@ -78,17 +79,24 @@ Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
 
 Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept {
   auto& send = static_cast<SendRequest&>(op);
-  const std::size_t unit = max_packet(*send.comm);
-  if (!send.offer) make_offer(send, lane, unit);
+  const std::size_t unit = lane.max_packet();
+  const bool fetched = expose(send, lane);
+  if (!fetched && !send.offer) make_offer(send, lane, unit);
   send.mine = send.handed_back = {};
   send.streaming = send.everything_there = false;
-  send.pushed = unit;
+  send.pushed = fetched ? 0 : unit;
   const RtsPrefix prefix{send.cursor.total(), reinterpret_cast<std::uint64_t>(&send), send.offer.bits()};
-  wire::Payload payload = bytes_at(send, 0, unit);
-  return lane.send(header_of(send, kRts, sizeof prefix), &prefix, payload, 1) ? Pushed::kFinished : Pushed::kBlocked;
+  const FetchFrom from{send.exposure.key, send.exposure.address};
+  wire::Payload payload = fetched ? wire::Payload{&from, sizeof from} : bytes_at(send, 0, unit);
+  const std::uint8_t portal = fetched ? kRtsFetch : kRts;
+  return lane.send(header_of(send, portal, sizeof prefix), &prefix, payload, 1) ? Pushed::kFinished : Pushed::kBlocked;
 }
 
 void withdraw_offer(SendRequest& send) noexcept {
+  if (send.exposure.registration != nullptr) {
+    send.lane->tx().conceal(send.exposure);
+    send.exposure = {};
+  }
   if (!send.offer) return;
   send.lane->tx().memory()->all().withdraw(send.offer);
   send.offer = {};
@@ -231,7 +239,7 @@ Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept NO_THREA
   pull->sender = rts.sender;
   receive.cursor.seek(0);
   pull->to = receive.cursor.data();
-  pull->unit = receive.vci->domain().wires().front()->max_payload();
+  pull->unit = lane->max_packet();
   pull->claims = memory->claims(offer, static_cast<std::uint32_t>((rts.total + pull->unit - 1) / pull->unit));
   pull->seen = receive.arrived;
   pull->plain = memory->is_plain(offer);

@@ -58,6 +58,7 @@ struct SendRequest : Request, vci::SendOp {
   std::uint64_t pushed = 0;  // bytes
   bool streaming = false;    // among the lane's streams
   bool everything_there = false;
+  wire::Exposure exposure;  // of a message that is to be fetched
   void* copy = nullptr;  // a buffered send's bytes, from malloc
   std::size_t copy_bytes = 0;
   mpi::BsendAccount* charged = nullptr;  // for them

@@ -11,8 +11,6 @@
 
 namespace heddle::p2p {
 
-std::size_t max_packet(const Comm& comm) noexcept { return comm.process->domain().wires().front()->max_payload(); }
-
 wire::Header header_of(const SendRequest& request, std::uint8_t portal, std::size_t prefix_bytes) noexcept {
   const Comm& comm = *request.comm;
   return {portal,    static_cast<std::uint8_t>(prefix_bytes),
@@ -109,7 +107,7 @@ Status SendRequest::start() noexcept {
   HEDDLE_TRY(find_lane(*comm, args.channel, args.peer, args.tag, &lane));
   cursor.init(*args.type, args.count, args.buffer);
   if (mode == Mode::kBuffered) HEDDLE_TRY(take_copy(*this));
-  push = cursor.total() <= max_packet(*comm) ? push_eager : push_announcement;
+  push = cursor.total() <= lane->max_packet() ? push_eager : push_announcement;
   lane->queue(*this);
   return Status::ok();
 }
@@ -123,7 +121,7 @@ bool send_now(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, i
   if (dest < 0 || mode == Mode::kSynchronous || !type.contiguous) return false;
   const MPI_Count bytes = mpi::total_bytes(type, count);
   vci::Lane* lane = mpi::lane_of(comm, channel, dest, tag).load(std::memory_order_acquire);
-  if (lane == nullptr || bytes > static_cast<MPI_Count>(max_packet(comm))) return false;
+  if (lane == nullptr || bytes > static_cast<MPI_Count>(lane->max_packet())) return false;
   wire::Payload payload{buffer, static_cast<std::size_t>(bytes)};
   const std::uint32_t context = comm.peers[dest].address.context + static_cast<std::uint32_t>(channel);
   return lane->try_post({kEager, 0, 0, context, comm.rank, tag}, nullptr, payload, 1);

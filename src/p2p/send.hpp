@@ -22,8 +22,6 @@ namespace heddle::p2p {
   return lane->try_post_short({kEager, 0, 0, context, comm.rank, tag}, buffer, bytes);
 }
 
-// The most that one packet may carry.
-std::size_t max_packet(const Comm& comm) noexcept;
 wire::Header header_of(const SendRequest& request, std::uint8_t portal, std::size_t prefix_bytes) noexcept;
 // Bytes of the message. What is contiguous is copied straight from the buffer by the cursor's fast path.
 wire::Payload bytes_at(SendRequest& request, std::uint64_t at, std::size_t bytes) noexcept;

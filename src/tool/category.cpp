@@ -21,6 +21,7 @@ constexpr Category kCategories[] = {
     {"matching", "how messages find their receives: queues, unexpected messages, the engine that searches"},
     {"communicators", "what communicators take"},
     {"threads", "how threads share the virtual communication interfaces"},
+    {"network", "how hosts reach each other"},
 };
 
 std::span<const Category> categories() noexcept { return kCategories; }

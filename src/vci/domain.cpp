@@ -1,5 +1,6 @@
 #include "vci/domain.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -18,12 +19,11 @@ Domain::Domain(const DomainOptions& options, std::vector<std::unique_ptr<wire::W
 
 Domain::~Domain() = default;
 
-Status Domain::connect(wire::ProcessId peer, std::uint32_t vci, wire::TxLane** lane) {
+Status Domain::connect(std::uint32_t from, wire::ProcessId peer, std::uint32_t to, wire::TxLane** lane) {
   for (wire::Wire* wire : wire_list_) {
-    if (wire->reaches(peer)) return wire->connect(peer, vci, lane);
+    if (wire->reaches(peer)) return wire->connect(from, peer, to, lane);
   }
-  return error(MPI_ERR_OTHER, "no wire reaches process %u; this version of Heddle connects the ranks of one node",
-               peer);
+  return error(MPI_ERR_OTHER, "no wire reaches process %u", peer);
 }
 
 void Domain::fatal(const char* sentence) const noexcept {
@@ -123,6 +123,19 @@ bool Domain::look_everywhere() noexcept {
   }
   if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
   return contended || moved != 0;
+}
+
+// What comes from here on wakes whoever sleeps; false: something is there.
+bool Domain::arm_wires() noexcept {
+  const std::uint32_t used = used_.load(std::memory_order_acquire);
+  for (const auto& wire : wires_) {
+    if (!wire->arm(used)) return false;
+  }
+  return true;
+}
+
+bool Domain::owes() const noexcept {
+  return std::ranges::any_of(wires_, [](const auto& wire) { return wire->owes(); });
 }
 
 }  // namespace heddle::vci

@@ -48,7 +48,7 @@ struct DomainOptions {
 
 class Domain {
  public:
-  // `wires`: in the order of preference; the first that reaches a peer is used for it.
+  // `wires`: in the order of preference; the first that reaches a peer is used for it. The first has a bell.
   Domain(const DomainOptions& options, std::vector<std::unique_ptr<wire::Wire>> wires);
   ~Domain();
   Domain(const Domain&) = delete;
@@ -56,9 +56,9 @@ class Domain {
 
   wire::ProcessId self() const noexcept { return options_.self; }
   std::span<wire::Wire* const> wires() const noexcept { return wire_list_; }
-  Doorbell& bell() noexcept { return wire_list_.front()->bell(); }
+  Doorbell& bell() noexcept { return *wire_list_.front()->bell(); }
   const Profile& profile() const noexcept { return options_.profile; }
-  Status connect(wire::ProcessId peer, std::uint32_t vci, wire::TxLane** lane);
+  Status connect(std::uint32_t from, wire::ProcessId peer, std::uint32_t to, wire::TxLane** lane);
 
   std::uint32_t vci_count() const noexcept { return static_cast<std::uint32_t>(vcis_.size()); }
   Vci& vci(std::uint32_t index) noexcept { return *vcis_[index]; }
@@ -87,6 +87,9 @@ class Domain {
     if (options_.threaded) bell().ring();
   }
 
+  // Whether wires hold packets that they have not sent yet, of which no lane knows any more.
+  bool owes() const noexcept;
+
   // Requests that their owner let go before they were complete: how many there are. The last user of the library
   // waits for them.
   void count_abandoned(int change) noexcept { abandoned_.fetch_add(change, std::memory_order_relaxed); }
@@ -94,6 +97,7 @@ class Domain {
 
  private:
   bool look_everywhere() noexcept;
+  bool arm_wires() noexcept;
   unsigned run_tasks(TaskList& tasks, bool* contended) noexcept;
   [[gnu::noinline]] unsigned progress_elsewhere(Vci& vci) noexcept;
   // After a round in vain.
@@ -104,6 +108,9 @@ class Domain {
     for (const auto& vci : vcis_) {
       if (vci->has_busy_lanes()) return kBusySleepNs;
     }
+    for (const auto& wire : wires_) {
+      if (!wire->rings()) return kBusySleepNs;
+    }
     return kSleepNs;
   }
   bool crowded() const noexcept {
@@ -113,6 +120,7 @@ class Domain {
 
   static constexpr unsigned kForeignEvery = 8;
   static constexpr unsigned kSpins = 20'000;    // about 1 ms, while every rank has a core
+  static constexpr unsigned kFabricCost = 16;   // of a round that asks a network, too
   static constexpr unsigned kCrowdedSpins = 4;  // then others should run
   static constexpr unsigned kTests = 4096;      // in vain, before one yields for whoever shares the core unknown to us
   static constexpr unsigned kYields = kWithout == Without::kLocks ? 1u << 30 : 64;  // no sleep looks at others' VCIs
@@ -136,7 +144,7 @@ template <class Done>
 void Domain::wait(Vci& vci, Done&& done) noexcept {
   if (done()) return;
   waiters_.fetch_add(1, std::memory_order_relaxed);
-  Patience patience;
+  Patience patience(wires_.size() == 1 ? 1 : kFabricCost);
   bool finished = false;
   for (unsigned round = 0; !finished && !done(); ++round) {
     if (progress(vci, round) != 0 || progress_idle(vci) != 0) {
@@ -152,7 +160,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
         patience.yield();
         break;
       case Patience::Step::kSleep:
-        bell().sleep(sleep_limit(), [&] { return look_everywhere() || (finished = done()); });
+        bell().sleep(sleep_limit(), [&] { return look_everywhere() || (finished = done()) || !arm_wires(); });
         break;
     }
   }

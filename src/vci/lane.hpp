@@ -25,9 +25,12 @@ class Lane {
       : owner_(owner), tx_(tx), peer_(peer), remote_vci_(remote_vci) {}
 
   Lock& lock() noexcept LOCK_RETURNED(lock_) { return lock_; }
+  const Vci& owner() const noexcept { return owner_; }
   wire::ProcessId peer() const noexcept { return peer_; }
   std::uint32_t remote_vci() const noexcept { return remote_vci_; }
   wire::TxLane& tx() const noexcept { return tx_; }
+  // The most that one packet carries.
+  std::size_t max_packet() const noexcept { return tx_.max_payload(); }
 
   // Sends at once if nothing is queued and there is room. False: nothing happened, queue() it. `messages`: 1 when it is a
   // message's first packet.

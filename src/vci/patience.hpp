@@ -23,13 +23,17 @@ class Patience {
  public:
   enum class Step { kSpin, kYield, kSleep };
 
+  // `cost`: of a round, in those of shared memory alone.
+  explicit Patience(unsigned cost = 1) noexcept : cost_(cost) {}
+
   // After another round in vain: `spins` rounds of polling, with yields between them as learnt, then `yields` yields, then
   // sleep.
   Step next(unsigned spins, unsigned yields) noexcept {
     if (yielded_) learn(false);
     ++idle_;
+    spins /= cost_;
     if (idle_ >= spins + yields) return Step::kSleep;
-    return idle_ >= spins || idle_ % yield_after == 0 ? Step::kYield : Step::kSpin;
+    return idle_ >= spins || idle_ % std::max(yield_after / cost_, 1u) == 0 ? Step::kYield : Step::kSpin;
   }
   void yield() noexcept {
     const std::int64_t before = now();
@@ -61,6 +65,7 @@ class Patience {
   // Rounds of polling from one yield to the next; a power of two.
   inline static thread_local unsigned yield_after = 1024;
 
+  const unsigned cost_;
   unsigned idle_ = 0;
   bool yielded_ = false;
   bool long_ = false;

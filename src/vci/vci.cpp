@@ -38,7 +38,7 @@ Status Vci::lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** out) 
     }
   }
   wire::TxLane* tx = nullptr;
-  HEDDLE_TRY(domain_.connect(peer, remote_vci, &tx));
+  HEDDLE_TRY(domain_.connect(index_, peer, remote_vci, &tx));
   *out = &lanes_.emplace_back(*this, *tx, peer, remote_vci);
   if (bell_ == nullptr || kWithout == Without::kLocks) (*out)->lock().elide();
   return Status::ok();

@@ -30,7 +30,7 @@ int ShmWire::region_of(ProcessId peer) const noexcept {
   return -1;
 }
 
-Status ShmWire::connect(ProcessId peer, std::uint32_t vci, TxLane** lane) {
+Status ShmWire::connect(std::uint32_t, ProcessId peer, std::uint32_t vci, TxLane** lane) {
   {
     // The first cells come with the first lane: here somebody can be told that there is no memory for them. From then on
     // there is always one to wait for.

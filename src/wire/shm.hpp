@@ -49,7 +49,7 @@ class ShmWire;
 class ShmLane final : public TxLane {
  public:
   ShmLane(ShmWire& wire, RingBlock& block, RegionHeader& receiver, PeerMemory* memory) noexcept
-      : TxLane(true), wire_(&wire), producer_(block.ring), block_(&block), receiver_(&receiver), memory_(memory) {}
+      : TxLane(true, kCellBytes), wire_(&wire), producer_(block.ring), block_(&block), receiver_(&receiver), memory_(memory) {}
   PeerMemory* memory() noexcept override { return memory_; }
 
   bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept override {
@@ -98,9 +98,8 @@ class ShmWire final : public Wire {
           std::unique_ptr<MemoryReader> reader = nullptr);
   ~ShmWire() override;
 
-  std::size_t max_payload() const noexcept override { return kCellBytes; }
   bool reaches(ProcessId peer) const noexcept override { return region_of(peer) >= 0; }
-  Status connect(ProcessId peer, std::uint32_t vci, TxLane** lane) override;
+  Status connect(std::uint32_t from, ProcessId peer, std::uint32_t to, TxLane** lane) override;
   unsigned poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept override {
     return poll_with(vci, limit, [&sink](const auto&... packet) noexcept { sink(packet...); });
   }
@@ -131,7 +130,7 @@ class ShmWire final : public Wire {
   }
 
   void set_away(bool away) noexcept override { region_->departed.store(away, std::memory_order_relaxed); }
-  Doorbell& bell() noexcept override { return region_->bell; }
+  Doorbell* bell() noexcept override { return &region_->bell; }
   const SingleCopy& single_copy() const noexcept { return single_copy_; }
 
  private:

@@ -17,6 +17,30 @@
 namespace heddle::wire {
 
 class PeerMemory;
+class TxLane;
+
+// Memory of this process that the process at the other end of a lane may fetch from.
+struct Exposure {
+  std::uint64_t key = 0, address = 0;  // what that process must be told
+  void* registration = nullptr;        // the wire's
+};
+
+// Bytes that are fetched from the memory of the process at the other end of a lane, while that may compute.
+struct Fetch {
+  std::uint64_t key = 0, address = 0;  // as exposed
+  std::byte* to = nullptr;
+  std::size_t bytes = 0;
+  // By poll() of the lane's VCI; afterwards the Fetch is the caller's again. Not `complete`: some of it did not come, and
+  // nothing more will.
+  void (*done)(Fetch&, bool complete) = nullptr;
+  // The wire's own.
+  TxLane* lane = nullptr;
+  std::size_t asked = 0;
+  unsigned in_flight = 0;
+  bool failed = false;
+  void* registration = nullptr;
+  Fetch* next = nullptr;
+};
 
 // What came of a send.
 enum class Sent {
@@ -28,18 +52,32 @@ enum class Sent {
 // A one-way FIFO from one VCI of this process to one VCI of one process.
 class TxLane {
  public:
-  explicit TxLane(bool shm) noexcept : is_shm(shm) {}
+  TxLane(bool shm, std::size_t max_payload) noexcept : is_shm(shm), max_payload_(max_payload) {}
   virtual ~TxLane() = default;
 
+  // The most that one packet carries.
+  std::size_t max_payload() const noexcept { return max_payload_; }
+
   // False: no room now, and nothing of `payload` was taken.
-  // REQUIRES: header.prefix_bytes <= kMaxPrefix, payload.bytes <= max_payload() of the wire.
+  // REQUIRES: header.prefix_bytes <= kMaxPrefix, payload.bytes <= max_payload().
   virtual bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept = 0;
   // Wakes the receiver, after kWakeWanted.
   virtual void wake() noexcept {}
   // The memory of the process at the other end, if this wire can read it (single_copy.hpp); null otherwise.
   virtual PeerMemory* memory() noexcept { return nullptr; }
 
+  // For a wire that fetches by itself, instead of memory(): makes `bytes` at `data` readable for the other end, until
+  // conceal(). False: this wire doesn't, or cannot now.
+  virtual bool expose(const void*, std::size_t, Exposure*) noexcept { return false; }
+  virtual void conceal(Exposure&) noexcept {}
+  // Begins to fetch; `fetch` must stay where it is until it is done. REQUIRES: the lock of the VCI of this lane's sender;
+  // the other end has exposed what is fetched.
+  virtual void fetch(Fetch&) noexcept {}
+
   const bool is_shm;  // lets wire/fast.hpp call shared memory without the virtual table
+
+ private:
+  const std::size_t max_payload_;
 };
 
 // Who gets the packets of a poll.
@@ -61,14 +99,20 @@ class Wire {
   explicit Wire(bool shm) noexcept : is_shm(shm) {}
   virtual ~Wire() = default;
 
-  virtual std::size_t max_payload() const noexcept = 0;
   virtual bool reaches(ProcessId peer) const noexcept = 0;
-  // A lane from here to VCI `vci` of `peer`. The wire owns it.
-  virtual Status connect(ProcessId peer, std::uint32_t vci, TxLane** lane) = 0;
+  // A lane from VCI `from` of this process to VCI `to` of `peer`. The wire owns it. Local: whether there is anybody at the
+  // other end shows later.
+  virtual Status connect(std::uint32_t from, ProcessId peer, std::uint32_t to, TxLane** lane) = 0;
   // Delivers what has arrived for `vci`, at most about `limit` packets; returns how many.
   virtual unsigned poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept = 0;
-  // What peers ring after they have sent something on this wire.
-  virtual Doorbell& bell() noexcept = 0;
+  // What peers ring after they have sent something on this wire; null where they can't.
+  virtual Doorbell* bell() noexcept { return nullptr; }
+  // Before a sleep on the first wire's bell: true when nothing is there for the VCIs of the mask, and what comes rings it.
+  virtual bool arm(std::uint32_t) noexcept { return true; }
+  // Whether arm() can do that; where not, nobody sleeps for long.
+  virtual bool rings() const noexcept { return true; }
+  // Packets that were taken and are still here, of which no lane knows any more.
+  virtual bool owes() const noexcept { return false; }
   // Nobody polls here for a while, or somebody does again: whether peers shall wait for room.
   virtual void set_away(bool) noexcept {}
 

@@ -1,0 +1,172 @@
+#include "mpi/wires.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "boot/boot.hpp"
+#include "mpi.h"
+#include "mpi/control.hpp"
+#include "wire/ofi.hpp"
+#include "wire/shm.hpp"
+
+namespace heddle::mpi {
+namespace {
+
+// An error's sentence as one printable word, which is what may cross, and back.
+constexpr std::string_view kFailed = "failed:";
+constexpr char kSpace = '~';
+constexpr std::size_t kCardBytes = 200;  // what the meanest launcher carries
+std::string failure_card() {
+  std::string word = (std::string(kFailed) + last_error_detail()).substr(0, kCardBytes);
+  std::replace(word.begin(), word.end(), ' ', kSpace);
+  return word;
+}
+std::string failure_of(const std::string& card) {
+  std::string sentence = card.substr(kFailed.size());
+  std::replace(sentence.begin(), sentence.end(), kSpace, ' ');
+  return sentence;
+}
+
+// The node's shared memory: the first rank of the node makes it and tells the others where it is.
+Status share_segment(boot::Boot& boot, std::uint32_t ranks, std::shared_ptr<wire::Segment>* segment) {
+  const std::string key = "heddle-shm-" + std::to_string(boot.local_ranks().front());
+  Status made;
+  if (boot.local_rank() == 0) {
+    made = wire::Segment::create(ranks, segment);
+    // The others wait for the key. Of a failure each rank must be able to tell: the first to end ends the job.
+    HEDDLE_TRY(boot.put(key, made ? (*segment)->card() : failure_card()));
+  }
+  HEDDLE_TRY(boot.fence());
+  HEDDLE_TRY(made);
+  std::string card;
+  HEDDLE_TRY(boot.get(key, card));
+  if (card.starts_with(kFailed)) return error(MPI_ERR_NO_MEM, "%s", failure_of(card).c_str());
+  if (boot.local_rank() != 0) HEDDLE_TRY(wire::Segment::attach(card, ranks, segment));
+  // Until everyone has it open, its maker may not leave.
+  return boot.fence();
+}
+
+// `alone`: for this process only.
+Status open_shm(boot::Boot& boot, bool threaded, bool alone, std::unique_ptr<wire::Wire>* out) {
+  const int inherited = boot.take_segment_fd();
+  const auto ranks = static_cast<std::uint32_t>(alone ? 1 : boot.local_size());
+  std::shared_ptr<wire::Segment> segment;
+  if (alone || boot.size() == 1) {
+    HEDDLE_TRY(wire::Segment::create(1, &segment));
+  } else if (inherited >= 0) {
+    HEDDLE_TRY(wire::Segment::adopt(inherited, ranks, &segment));
+  } else {
+    HEDDLE_TRY(share_segment(boot, ranks, &segment));
+  }
+  std::vector<wire::ProcessId> ids{static_cast<wire::ProcessId>(boot.rank())};
+  if (!alone) ids.assign(boot.local_ranks().begin(), boot.local_ranks().end());
+  std::unique_ptr<wire::MemoryReader> reader;
+  HEDDLE_TRY(wire::make_memory_reader(read_text(kSingleCopy).c_str(), &reader));
+  if (reader != nullptr) wire::allow_single_copy(boot.launcher_pid());
+  const auto self = static_cast<std::uint32_t>(alone ? 0 : boot.local_rank());
+  *out = std::make_unique<wire::ShmWire>(std::move(segment), self, std::move(ids), threaded, std::move(reader));
+  return Status::ok();
+}
+
+// What all ranks of a job know and nobody else, in hexadecimal: from the launcher, or else from rank 0 by its key-value
+// space, which only the job can read.
+constexpr const char* kSecretKey = "heddle-secret";
+constexpr std::size_t kSecretBytes = 32;
+Status learn_secret(boot::Boot& boot, SipKey* out) {
+  std::string secret;
+  if (!boot.can_rejoin()) {  // not Heddle's mpiexec
+    if (boot.rank() == 0) {
+      unsigned char bytes[kSecretBytes];
+      if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return error(MPI_ERR_OTHER, "the system has no random bytes");
+      char text[2 * kSecretBytes + 1];
+      for (std::size_t i = 0; i < kSecretBytes; ++i) std::snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+      HEDDLE_TRY(boot.put(kSecretKey, text));
+    }
+    HEDDLE_TRY(boot.fence());
+  }
+  HEDDLE_TRY(boot.get(kSecretKey, secret));
+  const char* const text = secret.data();
+  if (secret.size() == 2 * kSecretBytes && std::from_chars(text, text + 16, out->low, 16).ptr == text + 16 &&
+      std::from_chars(text + 16, text + 32, out->high, 16).ptr == text + 32) {
+    return Status::ok();
+  }
+  return error(MPI_ERR_OTHER, "the job's secret is not %zu hexadecimal digits; are all hosts' launchers of one version?",
+               2 * kSecretBytes);
+}
+
+std::string fabric_key(wire::ProcessId process) { return "heddle-fabric-" + std::to_string(process); }
+
+// Asks the launcher for a card; not again within a millisecond when it was not there.
+struct CardFinder {
+  using Clock = std::chrono::steady_clock;
+  boot::Boot& boot;
+  std::recursive_mutex& mutex;
+  std::function<void(wire::ProcessId, const char*)> lost;
+  Clock::time_point not_before{};
+
+  bool operator()(wire::ProcessId peer, std::string* card) {
+    std::unique_lock lock(mutex, std::try_to_lock);
+    if (!lock.owns_lock() || Clock::now() < not_before) return false;
+    const Status status = boot.get(fabric_key(peer), *card);
+    if (status) return true;
+    if (status.error_class() != MPI_ERR_NAME) lost(peer, last_error_detail());
+    not_before = Clock::now() + std::chrono::milliseconds(1);
+    return false;
+  }
+};
+
+Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_alone, Doorbell& bell,
+                   std::unique_ptr<wire::Wire>* out) {
+  boot::Boot& boot = context.boot;
+  wire::OfiOptions options;
+  options.choice = {read_text(kFabricLibrary), read_text(kFabricProvider), read_text(kFabricInterface)};
+  options.self = static_cast<wire::ProcessId>(boot.rank());
+  options.processes = static_cast<wire::ProcessId>(boot.size());
+  options.key = key;
+  options.threaded = context.threaded;
+  options.is_near = [&boot, shm_is_alone, self = options.self](wire::ProcessId peer) {
+    const auto nodes = boot.node_of_rank();
+    return shm_is_alone ? peer == self : nodes[peer] == nodes[self];
+  };
+  options.node_of = [&boot](wire::ProcessId peer) { return boot.node_of_rank()[peer]; };
+  options.ring = [&bell] { bell.ring(); };
+  options.lost = [context, &boot](wire::ProcessId peer, const char* why) {
+    error(MPI_ERR_OTHER, "rank %u, on node %d of the job, is lost: %s", peer, boot.node_of_rank()[peer], why).ignore();
+    context.fatal(context.fatal_context, last_error_detail());
+  };
+  options.find_card = CardFinder{boot, context.boot_mutex, options.lost};
+  const wire::ProcessId self = options.self;
+  std::unique_ptr<wire::OfiWire> wire;
+  HEDDLE_TRY(wire::OfiWire::open(std::move(options), &wire));
+  std::string card;
+  HEDDLE_TRY(wire->card(&card));
+  HEDDLE_TRY(boot.put(fabric_key(self), card));
+  *out = std::move(wire);
+  return Status::ok();
+}
+
+}  // namespace
+
+Status open_wires(const WireContext& context, std::vector<std::unique_ptr<wire::Wire>>* out) {
+  boot::Boot& boot = context.boot;
+  int use = 0;
+  HEDDLE_TRY(read_control(kFabric, &use, MPI_ERR_OTHER));
+  const bool always = use == kFabricAlways;
+  const bool local = boot.can_rejoin();  // nobody has to be waited for
+  const bool needed = always ? boot.size() > 1 : boot.local_size() != boot.size();
+  SipKey key;
+  if (needed) HEDDLE_TRY(learn_secret(boot, &key));
+  HEDDLE_TRY(open_shm(boot, context.threaded, always, &out->emplace_back()));
+  if (!needed) return Status::ok();
+  HEDDLE_TRY(open_fabric(context, key, always, *out->front()->bell(), &out->emplace_back()));
+  return local ? Status::ok() : boot.fence();
+}
+
+}  // namespace heddle::mpi

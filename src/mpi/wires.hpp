@@ -1,0 +1,31 @@
+// The wires of a process: shared memory within its node, and a fabric where the job has another node.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/status.hpp"
+#include "wire/wire.hpp"
+
+namespace heddle::boot {
+class Boot;
+}
+
+namespace heddle::mpi {
+
+// What the wires are given.
+struct WireContext {
+  boot::Boot& boot;
+  // Held by who uses `boot`; a thread that holds it may use `boot` again, so that addresses can be learnt in a fence.
+  std::recursive_mutex& boot_mutex;
+  bool threaded;
+  // Ends the job with a sentence.
+  void (*fatal)(void* context, const char* sentence);
+  void* fatal_context;
+};
+
+// In the order of preference. Local where mpiexec has brought what is needed, otherwise collective over the job.
+Status open_wires(const WireContext& context, std::vector<std::unique_ptr<wire::Wire>>* out);
+
+}  // namespace heddle::mpi

@@ -1,0 +1,25 @@
+// Long messages over a wire that fetches by itself (wire.hpp, Fetch): announced by where they lie, and fetched by whoever
+// receives them, straight from buffer to buffer.
+//
+// Problem: pushed in packets, a message is copied out of the sender's buffer and into the receiver's by processors that
+//          have other work.
+// Method:  the sender exposes its buffer, if it lies in one piece, and says where. The receiver, once it has matched,
+//          fetches into the user's buffer, if that is in one piece too, and says fin. What cannot be fetched is asked for
+//          with cts, as if nothing had been exposed (rendezvous.hpp).
+// Threads: the receiver's side is guarded by its VCI's lock, the sender's by the lane's.
+// Cost:    a round trip before the first byte, which is why messages of one packet go without it.
+#pragma once
+
+#include "p2p/protocol.hpp"
+#include "p2p/request.hpp"
+
+namespace heddle::p2p {
+
+// Makes the message readable for its receiver. False: it must be pushed.
+bool expose(SendRequest& send, vci::Lane& lane) noexcept;
+
+// Answers an announcement whose payload says where the message lies. Afterwards `receive` may be gone.
+void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byte* payload,
+                   std::size_t payload_bytes) noexcept;
+
+}  // namespace heddle::p2p

@@ -1,0 +1,262 @@
+#include "wire/ofi.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "mpi.h"
+
+namespace heddle::wire {
+namespace {
+
+// What a card says, between bars: version, provider, address, and for one by IP where it answers and its addresses.
+constexpr char kBar = '|', kSemicolon = ';', kForSemicolon = '+';
+constexpr std::string_view kCardVersion = "1";
+
+struct Card {
+  std::string provider;
+  std::vector<std::byte> address;
+  std::uint16_t port = 0;
+  std::vector<std::string> addresses;
+};
+
+std::vector<std::string_view> split(std::string_view text, char by) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(by, at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+std::string hex(const std::vector<std::byte>& bytes) {
+  std::string text;
+  for (const std::byte b : bytes) {
+    text += "0123456789abcdef"[std::to_integer<int>(b >> 4)];
+    text += "0123456789abcdef"[std::to_integer<int>(b & std::byte{15})];
+  }
+  return text;
+}
+
+bool unhex(std::string_view text, std::vector<std::byte>* out) {
+  if (text.size() % 2 != 0) return false;
+  for (; !text.empty(); text.remove_prefix(2)) {
+    unsigned value = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + 2, value, 16);
+    if (failed != std::errc() || end != text.data() + 2) return false;
+    out->push_back(static_cast<std::byte>(value));
+  }
+  return true;
+}
+
+Status read_card(ProcessId peer, const std::string& text, Card* out) {
+  const auto parts = split(text, kBar);
+  if (parts.front() != kCardVersion) {
+    return error(MPI_ERR_OTHER, "process %u speaks another version of Heddle's network protocol; install the same version of Heddle on all hosts", peer);
+  }
+  const auto unreadable = [&] {
+    return error(MPI_ERR_OTHER, "process %u has published '%.100s', which is no address", peer, text.c_str());
+  };
+  if (parts.size() != 5 || !unhex(parts[2], &out->address)) return unreadable();
+  out->provider = parts[1];
+  std::ranges::replace(out->provider, kForSemicolon, kSemicolon);
+  if (parts[3].empty()) return Status::ok();
+  const auto [end, failed] = std::from_chars(parts[3].data(), parts[3].data() + parts[3].size(), out->port);
+  if (failed != std::errc() || end != parts[3].data() + parts[3].size()) return unreadable();
+  for (const std::string_view address : split(parts[4], ',')) out->addresses.emplace_back(address);
+  return Status::ok();
+}
+
+// The address of an endpoint that listens on all interfaces of `host`, as seen from here.
+void set_host(std::vector<std::byte>& address, const std::string& host) {
+  sockaddr_in ip;
+  if (address.size() < sizeof ip) return;
+  std::memcpy(&ip, address.data(), sizeof ip);
+  inet_pton(AF_INET, host.c_str(), &ip.sin_addr);
+  std::memcpy(address.data(), &ip, sizeof ip);
+}
+
+}  // namespace
+
+Status OfiWire::open(OfiOptions options, std::unique_ptr<OfiWire>* out) {
+  std::unique_ptr<OfiWire> wire(new OfiWire(std::move(options)));
+  const OfiOptions& chosen = wire->options_;
+  if (!chosen.threaded) wire->lock_.elide();
+  HEDDLE_TRY(Fabric::open(chosen.choice, &wire->fabric_));
+  HEDDLE_TRY(wire->waker_.start());
+  if (wire->fabric_->by_ip()) HEDDLE_TRY(wire->reach_.listen(wire->waker_, chosen.self, chosen.key));
+  OfiPort* port = nullptr;
+  HEDDLE_TRY(wire->open_port(0, &port));
+  *out = std::move(wire);
+  return Status::ok();
+}
+
+OfiWire::~OfiWire() { waker_.stop(); }
+
+Status OfiWire::open_port(std::uint32_t vci, OfiPort** out) {
+  LockGuard guard(lock_);
+  std::unique_ptr<OfiPort>& owned = owned_[vci];
+  if (owned == nullptr) {
+    const OfiPort::Identity identity{options_.self, options_.key, options_.threaded};
+    HEDDLE_TRY(OfiPort::open(fabric_, identity, vci, &owned));
+    if (owned->wait_fd() >= 0) HEDDLE_TRY(waker_.watch(owned->wait_fd(), false, options_.ring));
+    ports_[vci].store(owned.get(), std::memory_order_release);
+  }
+  *out = owned.get();
+  return Status::ok();
+}
+
+Status OfiWire::card(std::string* out) {
+  std::vector<std::byte> address;
+  HEDDLE_TRY(port(0)->address(&address));
+  std::string provider = fabric_->provider(), addresses;
+  std::ranges::replace(provider, kSemicolon, kForSemicolon);
+  for (const std::string& a : fabric_->addresses()) addresses += (addresses.empty() ? "" : ",") + a;
+  const std::string port = fabric_->by_ip() ? std::to_string(reach_.port()) : "";
+  *out = std::string(kCardVersion) + kBar + provider + kBar + hex(address) + kBar + port + kBar + addresses;
+  return Status::ok();
+}
+
+bool OfiWire::reaches(ProcessId peer) const noexcept { return peer < options_.processes && !options_.is_near(peer); }
+
+Status OfiWire::connect(std::uint32_t from, ProcessId peer, std::uint32_t to, TxLane** lane) {
+  OfiPort* port = nullptr;
+  HEDDLE_TRY(open_port(from, &port));
+  *lane = &lane_between(*port, peer, to);
+  return Status::ok();
+}
+
+OfiLane& OfiWire::lane_between(OfiPort& port, ProcessId peer, std::uint32_t to) {
+  LockGuard guard(lock_);
+  for (OfiLane& lane : lanes_) {
+    if (&lane.port() == &port && lane.peer() == peer && lane.to() == to) return lane;
+  }
+  return lanes_.emplace_back(*this, port, peer, to);
+}
+
+unsigned OfiWire::poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept {
+  OfiPort* polled = port(vci);
+  if (polled == nullptr) return 0;
+  sinks_[vci] = &sink;
+  const unsigned moved = polled->poll(*this, limit);
+  if (vci == 0 && !questions_.empty()) answer_questions();
+  return moved;
+}
+
+bool OfiWire::rings() const noexcept {
+  const OfiPort* first = port(0);
+  return first->wait_fd() >= 0;
+}
+
+bool OfiWire::arm(std::uint32_t vcis) noexcept {
+  for (std::uint32_t i = 0; i < kMaxVcis; ++i) {
+    OfiPort* slept_on = (vcis >> i & 1) != 0 ? port(i) : nullptr;
+    if (slept_on == nullptr || slept_on->wait_fd() < 0) continue;
+    if (!slept_on->try_wait()) return false;
+    waker_.arm(slept_on->wait_fd());
+  }
+  return true;
+}
+
+bool OfiWire::owes() const noexcept {
+  return std::ranges::any_of(ports_, [](const std::atomic<OfiPort*>& p) {
+    OfiPort* port = p.load(std::memory_order_acquire);
+    return port != nullptr && port->owes();
+  });
+}
+
+bool OfiWire::resolve(OfiLane& lane) noexcept {
+  std::vector<std::byte> address;
+  const bool found = lane.to() == 0 ? find_first_address(lane.peer(), &address)
+                                    : find_other_address(lane.peer(), lane.to(), &address);
+  if (!found) return false;
+  if (!lane.resolve(address.data())) options_.lost(lane.peer(), last_error_detail());
+  return lane.is_resolved();
+}
+
+bool OfiWire::find_first_address(ProcessId peer, std::vector<std::byte>* out) {
+  std::string text;
+  if (!options_.find_card(peer, &text)) return false;
+  Card card;
+  if (!read_card(peer, text, &card)) {
+    options_.lost(peer, last_error_detail());
+    return false;
+  }
+  if (card.provider != fabric_->provider()) {
+    error(MPI_ERR_OTHER, "it uses %s and this process %s; set HEDDLE_FABRIC_PROVIDER to the same for all",
+          card.provider.c_str(), fabric_->provider().c_str())
+        .ignore();
+    options_.lost(peer, last_error_detail());
+    return false;
+  }
+  *out = std::move(card.address);
+  if (card.port == 0) return true;
+  std::string host;
+  if (!reach_.find(options_.node_of(peer), peer, card.addresses, card.port, &host)) {
+    options_.lost(peer, last_error_detail());
+    return false;
+  }
+  set_host(*out, host);
+  return true;
+}
+
+bool OfiWire::find_other_address(ProcessId peer, std::uint32_t vci, std::vector<std::byte>* out) {
+  OfiPort& first = *port(0);
+  OfiLane& lane = lane_between(first, peer, 0);
+  {
+    LockGuard guard(lock_);
+    const auto told = told_.find({peer, vci});
+    if (told != told_.end() && !told->second.empty()) {
+      *out = told->second;
+      std::string host;
+      if (reach_.knows(options_.node_of(peer), &host)) set_host(*out, host);
+      return true;
+    }
+    if (told != told_.end()) return false;  // asked
+  }
+  const Header question{kWhere, 0, 0, 0, 0, static_cast<std::int32_t>(vci)};
+  Payload none;
+  if (!lane.try_send(question, nullptr, none)) return false;
+  LockGuard guard(lock_);
+  told_.try_emplace({peer, vci});
+  return false;
+}
+
+void OfiWire::answer_questions() noexcept {
+  std::erase_if(questions_, [this](const auto& question) {
+    const auto [peer, vci] = question;
+    OfiPort* asked_for = nullptr;
+    std::vector<std::byte> address;
+    if (!open_port(vci, &asked_for) || !asked_for->address(&address)) {
+      options_.lost(peer, last_error_detail());
+      return true;
+    }
+    const Header header{kHere, 0, 0, 0, 0, static_cast<std::int32_t>(vci)};
+    Payload payload{address.data(), address.size()};
+    return lane_between(*port(0), peer, 0).try_send(header, nullptr, payload);
+  });
+}
+
+void OfiWire::packet(const FrameHeader& frame, const Packet& packet) noexcept {
+  const auto vci = static_cast<std::uint32_t>(packet.header.tag);
+  switch (packet.header.portal) {
+    case kWhere:
+      if (vci < kMaxVcis) questions_.emplace_back(frame.source, vci);
+      return;
+    case kHere: {
+      LockGuard guard(lock_);
+      std::vector<std::byte>& address = told_[{frame.source, vci}];
+      if (address.empty()) address.assign(packet.payload, packet.payload + packet.payload_bytes);
+      return;
+    }
+    default:
+      sinks_[frame.to]->deliver(packet);
+  }
+}
+
+}  // namespace heddle::wire

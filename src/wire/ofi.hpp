@@ -1,0 +1,93 @@
+// The wire between hosts.
+//
+// Problem: a job of 131,072 ranks, of which each talks to a few, on whatever network there is.
+// Method:  each VCI has a port (ofi_port.hpp), made when it first talks to another host. A process publishes one card, with
+//          the address of its VCI 0; it is fetched when somebody first sends there. The addresses of other VCIs are asked for
+//          and told in packets between the VCIs 0. A lane whose address is not known yet refuses packets.
+// Sleep:   a thread, the waker, waits for what the provider can wait on and rings the process's bell.
+// Threads: see wire.hpp.
+// Memory:  for a peer nothing before the first packet; then a lane, 120 bytes, and what the provider takes for a
+//          connection.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "wire/ofi_lane.hpp"
+#include "wire/reach.hpp"
+#include "wire/segment.hpp"
+#include "wire/waker.hpp"
+
+namespace heddle::wire {
+
+struct OfiOptions {
+  FabricChoice choice;
+  ProcessId self = 0;
+  ProcessId processes = 1;
+  SipKey key;
+  bool threaded = false;
+  // Those that another wire reaches better; the process itself is one of them.
+  std::function<bool(ProcessId)> is_near;
+  // The card of a peer, as card() gave it there. False: it is not there yet. Called by any thread that sends.
+  std::function<bool(ProcessId, std::string*)> find_card;
+  std::function<int(ProcessId)> node_of;
+  // Rings whoever sleeps in this process.
+  std::function<void()> ring;
+  // A peer cannot be reached any more, nobody knows what is lost.
+  std::function<void(ProcessId, const char*)> lost;
+};
+
+class OfiWire final : public Wire, private OfiPort::Handler {
+ public:
+  static Status open(OfiOptions options, std::unique_ptr<OfiWire>* out);
+  ~OfiWire() override;
+
+  // What peers must know: one printable word.
+  Status card(std::string* out);
+  const Fabric& fabric() const noexcept { return *fabric_; }
+
+  bool reaches(ProcessId peer) const noexcept override;
+  Status connect(std::uint32_t from, ProcessId peer, std::uint32_t to, TxLane** lane) override;
+  unsigned poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept override;
+  bool rings() const noexcept override;
+  bool arm(std::uint32_t vcis) noexcept override;
+  bool owes() const noexcept override;
+
+  // For lanes.
+  bool resolve(OfiLane& lane) noexcept;
+  void lost(ProcessId peer, const char* sentence) noexcept override { options_.lost(peer, sentence); }
+
+ private:
+  // Between the VCIs 0 of two processes: `tag` is the VCI meant.
+  enum Control : std::uint8_t { kWhere = 254, kHere = 255 };
+
+  explicit OfiWire(OfiOptions options) noexcept : Wire(false), options_(std::move(options)) {}
+  Status open_port(std::uint32_t vci, OfiPort** out);
+  OfiPort* port(std::uint32_t vci) const noexcept { return ports_[vci].load(std::memory_order_acquire); }
+  OfiLane& lane_between(OfiPort& port, ProcessId peer, std::uint32_t to);
+  bool find_first_address(ProcessId peer, std::vector<std::byte>* out);
+  bool find_other_address(ProcessId peer, std::uint32_t vci, std::vector<std::byte>* out);
+  void packet(const FrameHeader& frame, const Packet& packet) noexcept override;
+  void answer_questions() noexcept;
+
+  const OfiOptions options_;
+  std::shared_ptr<Fabric> fabric_;
+  Reach reach_;
+  Waker waker_;
+  std::atomic<OfiPort*> ports_[kMaxVcis] = {};
+  Sink* sinks_[kMaxVcis] = {};  // of the one in poll()
+  std::vector<std::pair<ProcessId, std::uint32_t>> questions_;  // not answered yet; of the one in poll() of VCI 0
+
+  Lock lock_;
+  std::unique_ptr<OfiPort> owned_[kMaxVcis] GUARDED_BY(lock_);
+  std::deque<OfiLane> lanes_ GUARDED_BY(lock_);
+  // Of peers' VCIs but 0, as they have told.
+  std::map<std::pair<ProcessId, std::uint32_t>, std::vector<std::byte>> told_ GUARDED_BY(lock_);
+};
+
+}  // namespace heddle::wire

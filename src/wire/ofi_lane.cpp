@@ -1,0 +1,78 @@
+#include "wire/ofi_lane.hpp"
+
+#include <cstring>
+
+#include "wire/ofi.hpp"
+
+namespace heddle::wire {
+
+bool OfiLane::try_send(const Header& header, const void* prefix, Payload& payload) noexcept {
+  if (!is_resolved() && !wire_.resolve(*this)) return false;
+  LockGuard guard(port_.lock());
+  if (!append(header, prefix, payload)) return false;
+  if (!push() && !waiting_) {
+    waiting_ = true;
+    port_.add_waiting(*this);
+  }
+  return true;
+}
+
+bool OfiLane::append(const Header& header, const void* prefix, Payload& payload) noexcept {
+  const std::size_t bytes = framed_bytes(header.prefix_bytes, payload.bytes);
+  if (frame_ != nullptr && frame_->bytes + bytes > OfiPort::kFrameBytes && !push()) return false;
+  if (frame_ == nullptr) {
+    frame_ = port_.take_buffer();
+    if (frame_ == nullptr) return false;
+    frame_->lane = this;
+    frame_->bytes = sizeof(FrameHeader);
+    packets_ = 0;
+  }
+  std::byte* at = frame_->data + frame_->bytes;
+  const PacketHeader head{header, static_cast<std::uint32_t>(payload.bytes), 0};
+  std::memcpy(at, &head, sizeof head);
+  if (header.prefix_bytes != 0) std::memcpy(at + sizeof head, prefix, header.prefix_bytes);
+  payload.take(at + sizeof head + header.prefix_bytes, payload.bytes);
+  frame_->bytes += bytes;
+  ++packets_;
+  return true;
+}
+
+bool OfiLane::push() noexcept {
+  if (frame_ == nullptr) return true;
+  const OfiPort::Identity& identity = port_.identity();
+  FrameHeader header;
+  header.source = identity.self;
+  header.target = peer_;
+  header.sequence = sequence_;
+  header.bytes = static_cast<std::uint32_t>(frame_->bytes - sizeof header);
+  header.from = static_cast<std::uint8_t>(port_.vci());
+  header.to = static_cast<std::uint8_t>(to_);
+  header.packets = packets_;
+  header.mac = header.mac_under(identity.key);
+  std::memcpy(frame_->data, &header, sizeof header);
+  switch (port_.send(*frame_, address_)) {
+    case OfiPort::Gone::kNo:
+      return false;
+    case OfiPort::Gone::kFailed:
+      wire_.lost(peer_, "the network refuses what is sent there");
+      break;
+    case OfiPort::Gone::kYes:
+      ++sequence_;
+      break;
+  }
+  frame_ = nullptr;
+  waiting_ = false;
+  return true;
+}
+
+void OfiLane::fetch(Fetch& fetch) noexcept { port_.fetch(fetch, *this); }
+
+Status OfiLane::resolve(const void* address) noexcept {
+  LockGuard guard(port_.lock());
+  if (is_resolved()) return Status::ok();
+  HEDDLE_TRY(port_.insert(address, &address_));
+  resolved_.store(true, std::memory_order_release);
+  return Status::ok();
+}
+
+}  // namespace heddle::wire

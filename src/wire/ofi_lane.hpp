@@ -1,0 +1,57 @@
+// A lane over a fabric: packets are gathered in a frame (frame.hpp), which goes when nothing speaks against it.
+//
+// Problem: to give a message of 8 bytes to a network costs a system call or a bell; a burst of them should not pay it for
+//          each.
+// Method:  a packet goes at once, in a frame of its own, when the lane has been quiet; while the lane is busy, packets are
+//          gathered, until the frame is full or the process makes progress.
+// Threads: any; the port's lock. resolve() is called without it.
+#pragma once
+
+#include <atomic>
+
+#include "wire/ofi_port.hpp"
+
+namespace heddle::wire {
+
+class OfiWire;
+
+class OfiLane final : public TxLane {
+ public:
+  OfiLane(OfiWire& wire, OfiPort& port, ProcessId peer, std::uint32_t to) noexcept
+      : TxLane(false, OfiPort::kMaxPayload), wire_(wire), port_(port), peer_(peer), to_(to) {}
+
+  bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept override;
+  bool expose(const void* data, std::size_t bytes, Exposure* out) noexcept override {
+    return port_.expose(data, bytes, out);
+  }
+  void conceal(Exposure& exposure) noexcept override { port_.conceal(exposure); }
+  void fetch(Fetch& fetch) noexcept override;
+
+  ProcessId peer() const noexcept { return peer_; }
+  std::uint32_t to() const noexcept { return to_; }
+  OfiPort& port() const noexcept { return port_; }
+  fi_addr_t address() const noexcept { return address_; }
+  bool is_resolved() const noexcept { return resolved_.load(std::memory_order_acquire); }
+  // The other end's address, as its port tells it. Any thread, once.
+  Status resolve(const void* address) noexcept;
+  // For the port: sends the open frame; true when it has gone.
+  bool push() noexcept REQUIRES(port_.lock());
+
+ private:
+  bool append(const Header& header, const void* prefix, Payload& payload) noexcept REQUIRES(port_.lock());
+
+  OfiWire& wire_;
+  OfiPort& port_;
+  const ProcessId peer_;
+  const std::uint32_t to_;
+  std::atomic<bool> resolved_{false};
+  fi_addr_t address_ = FI_ADDR_UNSPEC;
+
+  // Guarded by the port's lock.
+  OfiSend* frame_ = nullptr;  // the open one
+  std::uint32_t packets_ = 0;
+  std::uint32_t sequence_ = 0;
+  bool waiting_ = false;  // the port knows that the frame has not gone
+};
+
+}  // namespace heddle::wire

@@ -1,0 +1,334 @@
+#include "wire/ofi_port.hpp"
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "mpi.h"
+#include "wire/ofi_lane.hpp"
+
+namespace heddle::wire {
+
+OfiPort::OfiPort(std::shared_ptr<Fabric> fabric, const Identity& identity, std::uint32_t vci) noexcept
+    : fabric_(std::move(fabric)), identity_(identity), vci_(vci) {
+  if (!identity.threaded) lock_.elide();
+}
+
+Status OfiPort::open(std::shared_ptr<Fabric> fabric, const Identity& identity, std::uint32_t vci,
+                     std::unique_ptr<OfiPort>* out) {
+  std::unique_ptr<OfiPort> port(new OfiPort(std::move(fabric), identity, vci));
+  HEDDLE_TRY(port->open_all());
+  *out = std::move(port);
+  return Status::ok();
+}
+
+Status OfiPort::failed(const char* what, int code) const {
+  return error(MPI_ERR_OTHER, "libfabric's %s cannot %s: %s", fabric_->provider().c_str(), what,
+               fabric_->library().strerror(-code));
+}
+
+Status OfiPort::open_all() {
+  fi_info& info = fabric_->info();
+  if (const int code = fi_domain(&fabric_->fabric(), &info, &domain_, nullptr); code != 0) {
+    return failed("open a domain", code);
+  }
+  HEDDLE_TRY(open_completion_queue());
+  fi_av_attr addresses{};
+  addresses.type = FI_AV_TABLE;
+  addresses.count = 16;
+  if (const int code = fi_av_open(domain_, &addresses, &addresses_, nullptr); code != 0) {
+    return failed("open an address vector", code);
+  }
+  if (const int code = fi_endpoint(domain_, &info, &endpoint_, nullptr); code != 0) {
+    return failed("open an endpoint", code);
+  }
+  int code = fi_ep_bind(endpoint_, &queue_->fid, FI_TRANSMIT | FI_RECV);
+  if (code == 0) code = fi_ep_bind(endpoint_, &addresses_->fid, 0);
+  std::size_t least = kFrameBytes;
+  if (code == 0) code = fi_setopt(&endpoint_->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
+  if (code == 0) code = fi_enable(endpoint_);
+  return code == 0 ? make_buffers() : failed("enable an endpoint", code);
+}
+
+// With something to sleep on, where the provider has it.
+Status OfiPort::open_completion_queue() {
+  fi_cq_attr queue{};
+  queue.format = FI_CQ_FORMAT_DATA;
+  for (const fi_wait_obj wait : {FI_WAIT_FD, FI_WAIT_NONE}) {
+    queue.wait_obj = wait;
+    const int code = fi_cq_open(domain_, &queue, &queue_, nullptr);
+    if (code == 0 && (wait == FI_WAIT_NONE || fi_control(&queue_->fid, FI_GETWAIT, &wait_fd_) == 0)) return Status::ok();
+    if (code == 0) {
+      fi_close(&queue_->fid);
+      queue_ = nullptr;
+    } else if (wait == FI_WAIT_NONE) {
+      return failed("open a completion queue", code);
+    }
+    wait_fd_ = -1;
+  }
+  return Status::ok();
+}
+
+OfiMemory OfiPort::register_local(void* data, std::size_t bytes) noexcept {
+  OfiMemory memory;
+  if ((fabric_->info().domain_attr->mr_mode & FI_MR_LOCAL) != 0) {
+    fi_mr_reg(domain_, data, bytes, FI_SEND | FI_RECV | FI_READ, 0, 0, 0, &memory.mr, nullptr);
+  }
+  return memory;
+}
+
+Status OfiPort::make_buffers() {
+  LockGuard guard(lock_);
+  memory_.reset(new (std::nothrow) std::byte[kBuffers * kFrameBytes + kReceives * kReceiveBytes]);  // not touched
+  if (memory_ == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the buffers of a fabric");
+  const OfiMemory all = register_local(memory_.get(), kBuffers * kFrameBytes + kReceives * kReceiveBytes);
+  std::byte* at = memory_.get();
+  sends_.resize(kBuffers);
+  for (OfiSend& send : sends_) {
+    send.kind = OfiOperation::Kind::kSend;
+    send.data = std::exchange(at, at + kFrameBytes);
+    send.memory = all;
+    free_.push_back(&send);
+  }
+  reads_.resize(kReads);
+  for (OfiRead& read : reads_) {
+    read.kind = OfiOperation::Kind::kRead;
+    free_reads_.push_back(&read);
+  }
+  receives_.resize(kReceives);
+  for (OfiReceive& receive : receives_) {
+    receive.kind = OfiOperation::Kind::kReceive;
+    receive.data = std::exchange(at, at + kReceiveBytes);
+    receive.memory = all;
+    HEDDLE_TRY(post(receive));
+  }
+  return Status::ok();
+}
+
+OfiPort::~OfiPort() {
+  fid_mr* registered = sends_.empty() ? nullptr : sends_.front().memory.mr;
+  if (endpoint_ != nullptr) fi_close(&endpoint_->fid);
+  if (registered != nullptr) fi_close(&registered->fid);
+  if (addresses_ != nullptr) fi_close(&addresses_->fid);
+  if (queue_ != nullptr) fi_close(&queue_->fid);
+  if (domain_ != nullptr) fi_close(&domain_->fid);
+}
+
+Status OfiPort::address(std::vector<std::byte>* out) {
+  LockGuard guard(lock_);
+  std::size_t bytes = 0;
+  fi_getname(&endpoint_->fid, nullptr, &bytes);
+  out->resize(bytes);
+  const int code = fi_getname(&endpoint_->fid, out->data(), &bytes);
+  return code == 0 ? Status::ok() : failed("tell its own address", code);
+}
+
+Status OfiPort::insert(const void* address, fi_addr_t* out) {
+  const int inserted = fi_av_insert(addresses_, address, 1, out, 0, nullptr);
+  return inserted == 1 ? Status::ok() : failed("take a peer's address", inserted < 0 ? inserted : -FI_EINVAL);
+}
+
+Status OfiPort::post(OfiReceive& buffer) noexcept {
+  const iovec piece{buffer.data, kReceiveBytes};
+  void* descriptor = buffer.memory.descriptor();
+  const fi_msg message{&piece, &descriptor, 1, FI_ADDR_UNSPEC, &buffer.context, 0};
+  const auto code = static_cast<int>(fi_recvmsg(endpoint_, &message, FI_MULTI_RECV));
+  return code == 0 ? Status::ok() : failed("take a receive buffer", code);
+}
+
+OfiSend* OfiPort::take_buffer() noexcept {
+  if (free_.empty()) return nullptr;
+  OfiSend* buffer = free_.back();
+  free_.pop_back();
+  return buffer;
+}
+
+OfiPort::Gone OfiPort::send(OfiSend& buffer, fi_addr_t to) noexcept {
+  const bool by_value = buffer.bytes <= fabric_->info().tx_attr->inject_size;
+  const ssize_t code = by_value ? fi_inject(endpoint_, buffer.data, buffer.bytes, to)
+                                : fi_send(endpoint_, buffer.data, buffer.bytes, buffer.memory.descriptor(), to,
+                                          &buffer.context);
+  if (code == -FI_EAGAIN) return Gone::kNo;
+  if (by_value || code != 0) give_back(buffer);
+  return code == 0 ? Gone::kYes : Gone::kFailed;
+}
+
+bool OfiPort::owes() noexcept {
+  LockGuard guard(lock_);
+  return free_.size() != kBuffers;
+}
+
+bool OfiPort::expose(const void* data, std::size_t bytes, Exposure* out) noexcept {
+  LockGuard guard(lock_);
+  const auto mode = static_cast<unsigned>(fabric_->info().domain_attr->mr_mode);
+  const std::uint64_t number = exposures_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t secret = SipHash(identity_.key)(&number, sizeof number);  // who does not know it cannot read
+  const std::size_t key_bytes = fabric_->info().domain_attr->mr_key_size;
+  const std::uint64_t key = key_bytes >= 8 ? secret : number & ((std::uint64_t{1} << (8 * key_bytes)) - 1);
+  fid_mr* mr = nullptr;
+  if (fi_mr_reg(domain_, data, bytes, FI_REMOTE_READ, 0, key, 0, &mr, nullptr) != 0) return false;
+  out->registration = mr;
+  out->key = fi_mr_key(mr);
+  out->address = (mode & FI_MR_VIRT_ADDR) != 0 ? reinterpret_cast<std::uint64_t>(data) : 0;
+  return true;
+}
+
+void OfiPort::conceal(Exposure& exposure) noexcept {
+  LockGuard guard(lock_);
+  fi_close(&static_cast<fid_mr*>(exposure.registration)->fid);
+}
+
+void OfiPort::fetch(Fetch& fetch, OfiLane& lane) noexcept {
+  LockGuard guard(lock_);
+  fetch.lane = &lane;
+  fetch.registration = register_local(fetch.to, fetch.bytes).mr;
+  (first_fetch_ == nullptr ? first_fetch_ : last_fetch_->next) = &fetch;
+  last_fetch_ = &fetch;
+  ask_for_reads();
+}
+
+void OfiPort::ask_for_reads() noexcept {
+  while (first_fetch_ != nullptr && !free_reads_.empty()) {
+    Fetch& fetch = *first_fetch_;
+    OfiRead& read = *free_reads_.back();
+    read.fetch = &fetch;
+    read.bytes = std::min(fetch.bytes - fetch.asked, kReadBytes);
+    const OfiMemory memory{static_cast<fid_mr*>(fetch.registration)};
+    const ssize_t code = fi_read(endpoint_, fetch.to + fetch.asked, read.bytes, memory.descriptor(),
+                                 static_cast<OfiLane*>(fetch.lane)->address(), fetch.address + fetch.asked, fetch.key,
+                                 &read.context);
+    if (code == -FI_EAGAIN) return;
+    if (code == 0) {
+      free_reads_.pop_back();
+      fetch.asked += read.bytes;
+      ++fetch.in_flight;
+    } else {
+      fetch.failed = true;
+    }
+    if (fetch.asked < fetch.bytes && !fetch.failed) continue;
+    first_fetch_ = fetch.next;
+    if (fetch.failed && fetch.in_flight == 0) fetched_.push_back({&fetch, false});
+  }
+}
+
+void OfiPort::end_read(OfiRead& read, bool complete) noexcept {
+  Fetch& fetch = *read.fetch;
+  free_reads_.push_back(&read);
+  fetch.failed |= !complete;
+  if (--fetch.in_flight != 0 || (fetch.asked < fetch.bytes && !fetch.failed)) return;
+  if (first_fetch_ == &fetch) first_fetch_ = fetch.next;  // failed in the middle
+  fetched_.push_back({&fetch, !fetch.failed});
+}
+
+void OfiPort::take_completion(const fi_cq_data_entry& entry) noexcept {
+  auto& operation = *static_cast<OfiOperation*>(entry.op_context);
+  switch (operation.kind) {
+    case OfiOperation::Kind::kSend:
+      return give_back(static_cast<OfiSend&>(operation));
+    case OfiOperation::Kind::kRead:
+      return end_read(static_cast<OfiRead&>(operation), true);
+    case OfiOperation::Kind::kReceive:
+      arrived_.push_back({&static_cast<OfiReceive&>(operation), static_cast<const std::byte*>(entry.buf),
+                          (entry.flags & FI_RECV) != 0 ? entry.len : 0, (entry.flags & FI_MULTI_RECV) != 0});
+  }
+}
+
+void OfiPort::take_failure(Handler& handler) noexcept {
+  fi_cq_err_entry failure{};
+  if (fi_cq_readerr(queue_, &failure, 0) != 1 || failure.op_context == nullptr || failure.err == FI_ECANCELED) return;
+  auto& operation = *static_cast<OfiOperation*>(failure.op_context);
+  const char* reason = fabric_->library().strerror(failure.err);
+  switch (operation.kind) {
+    case OfiOperation::Kind::kSend: {
+      auto& send = static_cast<OfiSend&>(operation);
+      give_back(send);
+      return handler.lost(send.lane->peer(), reason);
+    }
+    case OfiOperation::Kind::kRead:
+      return end_read(static_cast<OfiRead&>(operation), false);
+    case OfiOperation::Kind::kReceive:
+      // A sender's connection broke in the middle of a message, or somebody sent one that is too long.
+      counts_.strange.fetch_add(1, std::memory_order_relaxed);
+      arrived_.push_back({&static_cast<OfiReceive&>(operation), nullptr, 0, (failure.flags & FI_MULTI_RECV) != 0});
+  }
+}
+
+unsigned OfiPort::take_completions(Handler& handler, unsigned limit) noexcept {
+  fi_cq_data_entry entries[kBatch];
+  unsigned taken = 0;
+  while (taken < limit) {
+    const ssize_t n = fi_cq_read(queue_, entries, kBatch);
+    if (n == -FI_EAVAIL) {
+      take_failure(handler);
+      ++taken;
+      continue;
+    }
+    if (n <= 0) break;
+    for (ssize_t i = 0; i < n; ++i) take_completion(entries[i]);
+    taken += static_cast<unsigned>(n);
+    if (n < static_cast<ssize_t>(kBatch)) break;
+  }
+  return taken;
+}
+
+void OfiPort::push_waiting() noexcept {
+  std::erase_if(waiting_, [](OfiLane* lane) { return lane->push(); });
+}
+
+void OfiPort::deliver(Handler& handler, const Arrived& arrived) noexcept {
+  if (arrived.bytes == 0) return;
+  FrameHeader frame;
+  if (!read_frame_header(arrived.data, arrived.bytes, identity_.key, identity_.self, &frame) || frame.to != vci_) {
+    counts_.strange.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  std::uint32_t& next = next_[std::uint64_t{frame.source} << 8 | frame.from];
+  if (frame.sequence != next) {
+    if (static_cast<std::int32_t>(frame.sequence - next) > 0) {
+      return handler.lost(frame.source, "the network has lost a part of what it sent");
+    }
+    counts_.replayed.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  ++next;
+  const std::byte* at = arrived.data + sizeof frame;
+  const std::byte* const end = arrived.data + arrived.bytes;
+  Packet packet;
+  for (std::uint32_t i = 0; i < frame.packets && read_packet(&at, end, &packet); ++i) handler.packet(frame, packet);
+}
+
+unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
+  {
+    LockGuard guard(lock_);
+    if (!waiting_.empty()) push_waiting();
+    if (take_completions(handler, limit) == 0 && fetched_.empty()) return 0;
+    if (first_fetch_ != nullptr) ask_for_reads();
+  }
+  const auto moved = static_cast<unsigned>(arrived_.size() + fetched_.size());
+  for (const Arrived& arrived : arrived_) deliver(handler, arrived);
+  for (std::size_t i = 0; i < fetched_.size(); ++i) {
+    const Fetched fetched = fetched_[i];
+    if (fetched.fetch->registration != nullptr) fi_close(&static_cast<fid_mr*>(fetched.fetch->registration)->fid);
+    fetched.fetch->done(*fetched.fetch, fetched.complete);
+  }
+  LockGuard guard(lock_);
+  for (const Arrived& arrived : arrived_) {
+    if (arrived.last && !post(*arrived.buffer)) handler.lost(identity_.self, last_error_detail());
+  }
+  arrived_.clear();
+  fetched_.clear();
+  return moved;
+}
+
+bool OfiPort::try_wait() noexcept {
+  LockGuard guard(lock_);
+  if (!waiting_.empty() || first_fetch_ != nullptr) return false;
+  fid* queue = &queue_->fid;
+  return fi_trywait(&fabric_->fabric(), &queue, 1) == 0;
+}
+
+}  // namespace heddle::wire

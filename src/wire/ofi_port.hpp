@@ -1,0 +1,189 @@
+// The endpoint of one VCI on a fabric.
+//
+// Problem: threads that use different VCIs must not meet in the provider either.
+// Method:  a domain, an endpoint, a completion queue and an address vector for each VCI, opened when the VCI first talks to
+//          another host. Frames to send are filled in buffers of the port's and are free again when the provider says so, at
+//          once for what it takes by value (inject). What arrives lands in a few large buffers (FI_MULTI_RECV), and
+//          is handled there.
+// Threads: any, but for poll(), which has one caller at a time; the port's lock is held while the provider is called and
+//          never while a packet is delivered. No lock is taken under it.
+// Memory:  3 MiB of address space for a port, of which the pages exist that were used; nothing for a peer but its
+//          address (ofi.hpp).
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/lock.hpp"
+#include "wire/fabric.hpp"
+#include "wire/frame.hpp"
+#include "wire/wire.hpp"
+
+namespace heddle::wire {
+
+class OfiLane;
+class OfiPort;
+
+// What the provider is told to say when something is done.
+struct OfiOperation {
+  enum class Kind : std::uint8_t { kSend, kReceive, kRead };
+  fi_context2 context;
+  Kind kind;
+};
+
+// Memory that is registered with the provider, as far as it wants that.
+struct OfiMemory {
+  fid_mr* mr = nullptr;
+  void* descriptor() const noexcept { return mr == nullptr ? nullptr : mr->mem_desc; }
+};
+
+struct OfiSend : OfiOperation {
+  OfiLane* lane = nullptr;
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  OfiMemory memory;
+};
+
+struct OfiReceive : OfiOperation {
+  std::byte* data = nullptr;
+  OfiMemory memory;
+};
+
+struct OfiRead : OfiOperation {
+  Fetch* fetch = nullptr;
+  std::size_t bytes = 0;
+};
+
+// What was dropped because no process of this job can have sent it, or not now.
+struct OfiCounts {
+  std::atomic<std::uint64_t> strange{0};   // too short, a wrong hash, length or version
+  std::atomic<std::uint64_t> replayed{0};  // a number that its lane has had
+};
+
+class OfiPort {
+ public:
+  static constexpr std::size_t kMaxPayload = 64 << 10;
+  static constexpr std::size_t kFrameBytes = kMaxPayload + 512;
+
+  // Who this process is, the same for all ports.
+  struct Identity {
+    ProcessId self = 0;
+    SipKey key;
+    bool threaded = false;
+  };
+  // What poll() hands over: packets, and what cannot be delivered because the other end is gone or a frame is missing.
+  class Handler {
+   public:
+    virtual void packet(const FrameHeader& frame, const Packet& packet) noexcept = 0;
+    virtual void lost(ProcessId peer, const char* sentence) noexcept = 0;
+
+   protected:
+    ~Handler() = default;
+  };
+
+  static Status open(std::shared_ptr<Fabric> fabric, const Identity& identity, std::uint32_t vci,
+                     std::unique_ptr<OfiPort>* out);
+  ~OfiPort();
+  OfiPort(const OfiPort&) = delete;
+  OfiPort& operator=(const OfiPort&) = delete;
+
+  Lock& lock() noexcept LOCK_RETURNED(lock_) { return lock_; }
+  std::uint32_t vci() const noexcept { return vci_; }
+  const Identity& identity() const noexcept { return identity_; }
+  // As peers insert it.
+  Status address(std::vector<std::byte>* out);
+  Status insert(const void* address, fi_addr_t* out) REQUIRES(lock_);
+
+  // A buffer of kFrameBytes; null when all are on their way.
+  OfiSend* take_buffer() noexcept REQUIRES(lock_);
+  void give_back(OfiSend& buffer) noexcept REQUIRES(lock_) { free_.push_back(&buffer); }
+  enum class Gone { kNo, kYes, kFailed };
+  // Sends the first `bytes` of the buffer, which is the port's from then on unless it has not gone.
+  Gone send(OfiSend& buffer, fi_addr_t to) noexcept REQUIRES(lock_);
+  // Lanes whose frame has not gone are asked again by poll().
+  void add_waiting(OfiLane& lane) noexcept REQUIRES(lock_) { waiting_.push_back(&lane); }
+  bool owes() noexcept;
+
+  bool expose(const void* data, std::size_t bytes, Exposure* out) noexcept;
+  void conceal(Exposure& exposure) noexcept;
+  void fetch(Fetch& fetch, OfiLane& lane) noexcept;
+
+  unsigned poll(Handler& handler, unsigned limit) noexcept;
+
+  // Readable when poll() has something to do; -1 where the provider has no such thing.
+  int wait_fd() const noexcept { return wait_fd_; }
+  // True: nothing is there, and what comes makes wait_fd() readable.
+  bool try_wait() noexcept;
+  const OfiCounts& counts() const noexcept { return counts_; }
+
+ private:
+  static constexpr std::size_t kBuffers = 32;
+  static constexpr std::size_t kReceives = 4, kReceiveBytes = 4 * kFrameBytes;
+  static constexpr std::size_t kReads = 8, kReadBytes = 1 << 20;
+  static constexpr unsigned kBatch = 16;
+
+  struct Arrived {
+    OfiReceive* buffer;
+    const std::byte* data;
+    std::size_t bytes;
+    bool last;  // of its buffer
+  };
+  struct Fetched {
+    Fetch* fetch;
+    bool complete;
+  };
+
+  OfiPort(std::shared_ptr<Fabric> fabric, const Identity& identity, std::uint32_t vci) noexcept;
+  Status open_all();
+  Status open_completion_queue();
+  Status make_buffers();
+  Status failed(const char* what, int code) const;
+  OfiMemory register_local(void* data, std::size_t bytes) noexcept;
+  Status post(OfiReceive& buffer) noexcept REQUIRES(lock_);
+
+  unsigned take_completions(Handler& handler, unsigned limit) noexcept REQUIRES(lock_);
+  void take_completion(const fi_cq_data_entry& entry) noexcept REQUIRES(lock_);
+  void take_failure(Handler& handler) noexcept REQUIRES(lock_);
+  void end_read(OfiRead& read, bool complete) noexcept REQUIRES(lock_);
+  void ask_for_reads() noexcept REQUIRES(lock_);
+  void push_waiting() noexcept REQUIRES(lock_);
+  void deliver(Handler& handler, const Arrived& arrived) noexcept;
+
+  const std::shared_ptr<Fabric> fabric_;
+  const Identity identity_;
+  const std::uint32_t vci_;
+  OfiCounts counts_;
+  fid_domain* domain_ = nullptr;
+  fid_cq* queue_ = nullptr;
+  fid_av* addresses_ = nullptr;
+  fid_ep* endpoint_ = nullptr;
+  int wait_fd_ = -1;
+  std::atomic<std::uint64_t> exposures_{0};
+
+  Lock lock_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::vector<OfiSend> sends_ GUARDED_BY(lock_);
+  std::vector<OfiSend*> free_ GUARDED_BY(lock_);
+  std::vector<OfiReceive> receives_ GUARDED_BY(lock_);
+  std::vector<OfiRead> reads_ GUARDED_BY(lock_);
+  std::vector<OfiRead*> free_reads_ GUARDED_BY(lock_);
+  Fetch* first_fetch_ GUARDED_BY(lock_) = nullptr;  // which have not asked for everything, in order
+  Fetch* last_fetch_ GUARDED_BY(lock_) = nullptr;
+  std::vector<OfiLane*> waiting_ GUARDED_BY(lock_);
+
+  // Of the one in poll().
+  std::vector<Arrived> arrived_;
+  std::vector<Fetched> fetched_;
+  std::unordered_map<std::uint64_t, std::uint32_t> next_;  // frame of each lane to here
+};
+
+}  // namespace heddle::wire

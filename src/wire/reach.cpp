@@ -1,0 +1,174 @@
+#include "wire/reach.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "mpi.h"
+
+namespace heddle::wire {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+sockaddr_in address_of(const std::string& text, std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  inet_pton(AF_INET, text.c_str(), &address.sin_addr);
+  return address;
+}
+
+// One address that is being asked.
+struct Try {
+  enum class State { kConnecting, kAsked, kRight, kFailed };
+  int fd = -1;
+  State state = State::kFailed;
+  int reason = 0;
+};
+
+Try begin(const std::string& text, std::uint16_t port) {
+  Try t;
+  t.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const sockaddr_in address = address_of(text, port);
+  if (t.fd < 0 || (connect(t.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+                   errno != EINPROGRESS)) {
+    t.reason = errno;
+    return t;
+  }
+  t.state = Try::State::kConnecting;
+  return t;
+}
+
+// Something has happened on the socket.
+void go_on(Try& t, const void* question, std::size_t bytes, std::uint64_t right) {
+  if (t.state == Try::State::kConnecting) {
+    socklen_t length = sizeof t.reason;
+    getsockopt(t.fd, SOL_SOCKET, SO_ERROR, &t.reason, &length);
+    const bool asked = t.reason == 0 && send(t.fd, question, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes);
+    t.state = asked ? Try::State::kAsked : Try::State::kFailed;
+    return;
+  }
+  std::uint64_t answer = 0;
+  const ssize_t n = recv(t.fd, &answer, sizeof answer, 0);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  t.state = n == sizeof answer && answer == right ? Try::State::kRight : Try::State::kFailed;
+  t.reason = t.state == Try::State::kRight ? 0 : ECONNREFUSED;  // somebody else is there
+}
+
+}  // namespace
+
+Reach::~Reach() {
+  if (listener_ >= 0) close(listener_);
+  for (const int fd : guests_) close(fd);
+}
+
+Status Reach::listen(Waker& waker, ProcessId self, const SipKey& key) {
+  waker_ = &waker;
+  self_ = self;
+  key_ = key;
+  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  socklen_t length = sizeof address;
+  if (listener_ < 0 || bind(listener_, reinterpret_cast<const sockaddr*>(&address), length) != 0 ||
+      ::listen(listener_, 64) != 0 || getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+    return error(MPI_ERR_OTHER, "cannot listen for peers on other hosts: %s", std::strerror(errno));
+  }
+  port_ = ntohs(address.sin_port);
+  return waker.watch(listener_, true, [this] { on_guest(); });
+}
+
+void Reach::on_guest() {
+  const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0) return;
+  if (guests_.size() == kMostGuests) send_away(guests_.front());
+  guests_.push_back(fd);
+  if (!waker_->watch(fd, true, [this, fd] { on_question(fd); })) send_away(fd);
+}
+
+void Reach::on_question(int fd) {
+  Question question;
+  const ssize_t n = recv(fd, &question, sizeof question, 0);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n == sizeof question && question.process == self_) {
+    const std::uint64_t answer = answer_to(question);
+    [[maybe_unused]] const ssize_t sent = send(fd, &answer, sizeof answer, MSG_NOSIGNAL);
+  }
+  send_away(fd);
+}
+
+void Reach::send_away(int fd) {
+  waker_->forget(fd);
+  std::erase(guests_, fd);
+  close(fd);
+}
+
+bool Reach::knows(int node, std::string* out) {
+  std::lock_guard lock(mutex_);
+  const auto known = found_.find(node);
+  if (known != found_.end()) *out = known->second;
+  return known != found_.end();
+}
+
+Status Reach::find(int node, ProcessId peer, const std::vector<std::string>& addresses, std::uint16_t port,
+                   std::string* out) {
+  std::lock_guard lock(mutex_);
+  if (const auto known = found_.find(node); known != found_.end()) {
+    *out = known->second;
+    return Status::ok();
+  }
+  Question question{0, peer};
+  if (getrandom(&question.nonce, sizeof question.nonce, 0) != sizeof question.nonce) question.nonce = peer;
+  const std::uint64_t right = answer_to(question);
+  std::vector<Try> tries;
+  for (const std::string& text : addresses) tries.push_back(begin(text, port));
+
+  using State = Try::State;
+  auto end = Clock::now() + std::chrono::milliseconds(kPatienceMs);
+  const auto is_open = [](const Try& t) { return t.state == State::kConnecting || t.state == State::kAsked; };
+  for (bool graced = false;;) {
+    const auto first_open = std::ranges::find_if(tries, is_open);
+    const auto right_one = std::ranges::find(tries, State::kRight, &Try::state);
+    if (first_open == tries.end() || right_one < first_open) break;
+    if (right_one != tries.end() && !std::exchange(graced, true)) {
+      end = std::min(end, Clock::now() + std::chrono::milliseconds(kGraceMs));
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    if (left <= 0) break;
+    std::vector<pollfd> waits;
+    for (const Try& t : tries) {
+      const auto events = static_cast<short>(t.state == State::kConnecting ? POLLOUT : POLLIN);
+      waits.push_back({is_open(t) ? t.fd : -1, events, 0});
+    }
+    poll(waits.data(), waits.size(), static_cast<int>(left));
+    for (std::size_t i = 0; i < tries.size(); ++i) {
+      if (waits[i].fd >= 0 && waits[i].revents != 0) go_on(tries[i], &question, sizeof question, right);
+    }
+  }
+  std::string failures;
+  for (std::size_t i = 0; i < tries.size(); ++i) {
+    if (tries[i].fd >= 0) close(tries[i].fd);
+    if (tries[i].state == State::kRight && out->empty()) *out = addresses[i];
+    failures += (failures.empty() ? "" : ", ") + addresses[i] + ": " +
+                (is_open(tries[i]) ? "no answer" : std::strerror(tries[i].reason));
+  }
+  if (out->empty()) {
+    return error(MPI_ERR_OTHER, "process %u does not answer at any address of its host within %d ms (%s); do the hosts "
+                 "reach each other, and does a firewall let the ports of programs through?", peer, kPatienceMs,
+                 failures.c_str());
+  }
+  found_[node] = *out;
+  return Status::ok();
+}
+
+}  // namespace heddle::wire

@@ -1,0 +1,89 @@
+#include "wire/waker.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "mpi.h"
+
+namespace heddle::wire {
+
+Status Waker::start() {
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  stop_ = eventfd(0, EFD_CLOEXEC);
+  if (epoll_ < 0 || stop_ < 0) return error(MPI_ERR_OTHER, "cannot wait for a network: %s", std::strerror(errno));
+  HEDDLE_TRY(watch(stop_, true, {}));
+  // The program's signals are for the program's threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  Status status;
+  try {
+    thread_ = std::thread([this] { run(); });
+    pthread_setname_np(thread_.native_handle(), "heddle-waker");
+  } catch (const std::system_error& failure) {
+    status = error(MPI_ERR_OTHER, "cannot start a thread that waits for the network: %s", failure.what());
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return status;
+}
+
+void Waker::stop() noexcept {
+  if (thread_.joinable()) {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(stop_, &one, sizeof one);
+    thread_.join();
+  }
+  for (int* fd : {&epoll_, &stop_}) {
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+  }
+}
+
+Status Waker::watch(int fd, bool stays, Handler handler) {
+  {
+    std::lock_guard lock(mutex_);
+    handlers_[fd] = std::move(handler);
+  }
+  epoll_event event{};
+  event.events = stays ? EPOLLIN : EPOLLONESHOT;
+  event.data.fd = fd;
+  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0) return Status::ok();
+  return error(MPI_ERR_OTHER, "cannot wait for descriptor %d: %s", fd, std::strerror(errno));
+}
+
+void Waker::forget(int fd) {
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);
+  std::lock_guard lock(mutex_);
+  handlers_.erase(fd);
+}
+
+void Waker::arm(int fd) noexcept {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLONESHOT;
+  event.data.fd = fd;
+  epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);
+}
+
+void Waker::run() noexcept {
+  for (;;) {
+    epoll_event event{};
+    if (epoll_wait(epoll_, &event, 1, -1) != 1) continue;
+    if (event.data.fd == stop_) return;
+    Handler handler;
+    {
+      std::lock_guard lock(mutex_);
+      const auto found = handlers_.find(event.data.fd);
+      if (found != handlers_.end()) handler = found->second;
+    }
+    if (handler) handler();
+  }
+}
+
+}  // namespace heddle::wire
