@@ -114,7 +114,7 @@ void Channel::watch_silence(std::chrono::seconds limit) {
 
 void Channel::beat() {
   const auto now = Clock::now();
-  if (now - last_beat_ > 2 * interval_) heard_ = now;  // it was we who slept
+  if (const auto late = now - last_beat_ - interval_; late > interval_) heard_ += late;  // it was we who slept
   last_beat_ = now;
   if (!excused_ && now - heard_ > limit_) return listener_.on_silent();
   send(FrameType::kBeat);

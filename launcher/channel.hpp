@@ -1,8 +1,8 @@
 // Frames to and from one process, over two descriptors, and whether it is still alive.
 //
 // Method:  frames are queued and written as the descriptor takes them; nothing waits. Each side sends a beat every
-//          quarter of the detection time at least, and takes a peer that was not heard for all of it for dead. A
-//          process that was itself asleep (stopped, or starved) gives its peer the whole time once more.
+//          quarter of the detection time at least, and takes a peer that was not heard for all of it for dead. What a
+//          process has slept itself (stopped, or starved) does not count.
 // Memory:  the queue has no bound of its own. What can grow, the ranks' output, is bounded by who sends it
 //          (channel_outlet.hpp), and input by being asked for.
 // Threads: one.

@@ -14,17 +14,21 @@
 namespace heddle::launcher {
 namespace {
 
-// Until the one it waits for ends (true) or hangs (false).
+// Until the one it waits for ends (true) or hangs (false). Several waits in a row must be in vain: one alone may be
+// that of a machine that slept.
 bool wait_for_end(int lifeline, int patience_ms) {
+  constexpr int kWaits = 4;
   char bytes[64];
-  while (true) {
+  for (int in_vain = 0; in_vain < kWaits;) {
     pollfd p{lifeline, POLLIN, 0};
-    const int ready = poll(&p, 1, patience_ms);
-    if (ready == 0) return false;
-    if (ready < 0 && errno == EINTR) continue;
+    const int ready = poll(&p, 1, patience_ms < 0 ? -1 : patience_ms / kWaits);
+    if (ready == 0) ++in_vain;
+    if (ready <= 0) continue;
+    in_vain = 0;
     const ssize_t got = read(lifeline, bytes, sizeof bytes);
     if (got == 0 || (got < 0 && errno != EINTR)) return true;
   }
+  return false;
 }
 
 // The guard's whole life. Every signal but SIGKILL and SIGSTOP is blocked: those for the group are not for it.

@@ -78,15 +78,16 @@ const std::array<Control, kControls> kTable{{
      MPI_T_SCOPE_LOCAL,
      ""},
     {"fabric", "HEDDLE_FABRIC", "network",
-     "when ranks talk by libfabric: auto, where they are on different nodes; or always, also within a node", kFabricAuto,
-     0, static_cast<int>(std::size(kFabricUses)) - 1, kFabricUses, MPI_T_VERBOSITY_USER_BASIC, MPI_T_SCOPE_ALL},
+     "when ranks talk by libfabric: auto, where they are on different nodes; or always, also within a node",
+     kFabricAuto, 0, static_cast<int>(std::size(kFabricUses)) - 1, kFabricUses, MPI_T_VERBOSITY_USER_BASIC,
+     MPI_T_SCOPE_ALL},
     text("fabric_provider", "HEDDLE_FABRIC_PROVIDER",
          "the provider of libfabric, such as tcp;ofi_rxm; empty: the best of those that `heddle info --fabric` lists",
          MPI_T_SCOPE_ALL),
     text("fabric_interface", "HEDDLE_FABRIC_INTERFACE",
          "the network interface, by its name or its address; empty: whichever leads to a host", MPI_T_SCOPE_LOCAL),
-    text("fabric_library", "HEDDLE_FABRIC_LIBRARY", "the file of libfabric; empty: libfabric.so.1 where the system has it",
-         MPI_T_SCOPE_LOCAL),
+    text("fabric_library", "HEDDLE_FABRIC_LIBRARY",
+         "the file of libfabric; empty: libfabric.so.1 where the system has it", MPI_T_SCOPE_LOCAL),
 }};
 
 struct Values {

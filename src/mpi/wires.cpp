@@ -84,7 +84,8 @@ Status learn_secret(boot::Boot& boot, SipKey* out) {
   if (!boot.can_rejoin()) {  // not Heddle's mpiexec
     if (boot.rank() == 0) {
       unsigned char bytes[kSecretBytes];
-      if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return error(MPI_ERR_OTHER, "the system has no random bytes");
+      if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        return error(MPI_ERR_OTHER, "the system has no random bytes");
       char text[2 * kSecretBytes + 1];
       for (std::size_t i = 0; i < kSecretBytes; ++i) std::snprintf(text + 2 * i, 3, "%02x", bytes[i]);
       HEDDLE_TRY(boot.put(kSecretKey, text));
@@ -97,7 +98,8 @@ Status learn_secret(boot::Boot& boot, SipKey* out) {
       std::from_chars(text + 16, text + 32, out->high, 16).ptr == text + 32) {
     return Status::ok();
   }
-  return error(MPI_ERR_OTHER, "the job's secret is not %zu hexadecimal digits; are all hosts' launchers of one version?",
+  return error(MPI_ERR_OTHER,
+               "the job's secret is not %zu hexadecimal digits; are all hosts' launchers of one version?",
                2 * kSecretBytes);
 }
 

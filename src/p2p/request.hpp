@@ -59,7 +59,7 @@ struct SendRequest : Request, vci::SendOp {
   bool streaming = false;    // among the lane's streams
   bool everything_there = false;
   wire::Exposure exposure;  // of a message that is to be fetched
-  void* copy = nullptr;  // a buffered send's bytes, from malloc
+  void* copy = nullptr;     // a buffered send's bytes, from malloc
   std::size_t copy_bytes = 0;
   mpi::BsendAccount* charged = nullptr;  // for them
 };

@@ -20,9 +20,8 @@ constexpr const char* kAllInterfaces = "0.0.0.0";
 
 // ofi_rxm keeps buffers for all peers that may ever come, 70 MiB an endpoint; with these it keeps them for each peer that
 // there is, half a MiB. The third lets a whole packet go eagerly. Users' own values stay.
-constexpr std::array<std::array<const char*, 2>, 3> kFrugal{{{"FI_OFI_RXM_USE_SRX", "0"},
-                                                           {"FI_OFI_RXM_MSG_RX_SIZE", "32"},
-                                                           {"FI_OFI_RXM_EAGER_LIMIT", "66560"}}};
+constexpr std::array<std::array<const char*, 2>, 3> kFrugal{
+    {{"FI_OFI_RXM_USE_SRX", "0"}, {"FI_OFI_RXM_MSG_RX_SIZE", "32"}, {"FI_OFI_RXM_EAGER_LIMIT", "66560"}}};
 
 // The first that a provider is in decides; what is in none comes before all of them.
 constexpr std::string_view kSlow[] = {"tcp", "net", "tcp;ofi_rxm", "net;ofi_rxm", "udp;ofi_rxd", "sockets"};
@@ -70,7 +69,8 @@ Status get_info(const FabricLibrary& library, const std::string& provider, const
                                        : library.getinfo(kApi, source, "0", FI_SOURCE, hints, &list.first);
   library.freeinfo(hints);
   if (failed == 0) return Status::ok();
-  return error(MPI_ERR_OTHER, "libfabric offers nothing for provider '%s' that Heddle can use (%s); `heddle info --fabric` "
+  return error(MPI_ERR_OTHER,
+               "libfabric offers nothing for provider '%s' that Heddle can use (%s); `heddle info --fabric` "
                "lists what there is, HEDDLE_FABRIC_PROVIDER chooses",
                provider.empty() ? "any" : provider.c_str(), library.strerror(-failed));
 }
@@ -90,8 +90,10 @@ Status FabricLibrary::load(const std::string& file, FabricLibrary* out) {
   out->file = file.empty() ? "libfabric.so.1" : file;
   void* handle = dlopen(out->file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    return error(MPI_ERR_OTHER, "between hosts Heddle needs libfabric, and cannot load it (%s); install it (Debian: "
-                 "libfabric1), or name its file in HEDDLE_FABRIC_LIBRARY", dlerror());
+    return error(MPI_ERR_OTHER,
+                 "between hosts Heddle needs libfabric, and cannot load it (%s); install it (Debian: "
+                 "libfabric1), or name its file in HEDDLE_FABRIC_LIBRARY",
+                 dlerror());
   }
   const auto find = [&](auto& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
@@ -101,7 +103,8 @@ Status FabricLibrary::load(const std::string& file, FabricLibrary* out) {
       find(out->fabric, "fi_fabric") && find(out->strerror, "fi_strerror") && find(out->version, "fi_version")) {
     return Status::ok();
   }
-  return error(MPI_ERR_OTHER, "%s is not a libfabric that Heddle knows: it lacks functions of version 1", out->file.c_str());
+  return error(MPI_ERR_OTHER, "%s is not a libfabric that Heddle knows: it lacks functions of version 1",
+               out->file.c_str());
 }
 
 Status Fabric::open(const FabricChoice& choice, std::shared_ptr<Fabric>* out) {
@@ -141,7 +144,8 @@ Status Fabric::find_addresses(const FabricChoice& choice) {
   std::string names;
   for (const Interface& i : all) {
     names += (names.empty() ? "" : ", ") + i.name + " (" + i.address + ")";
-    const bool wanted = choice.interface.empty() ? !i.loopback : choice.interface == i.name || choice.interface == i.address;
+    const bool wanted =
+        choice.interface.empty() ? !i.loopback : choice.interface == i.name || choice.interface == i.address;
     if (wanted) addresses_.push_back(i.address);
   }
   if (!addresses_.empty()) return Status::ok();
@@ -166,10 +170,12 @@ Status Fabric::list(const FabricChoice& choice, std::vector<FabricEntry>* out, s
   for (const fi_info* i = all.first; i != nullptr; i = i->next) {
     FabricEntry entry{i->fabric_attr->prov_name, i->domain_attr->name, {}};
     for (const fi_info* u = usable.first; u != nullptr; u = u->next) {
-      entry.usable |= between_hosts(*u) && entry.provider == u->fabric_attr->prov_name && entry.domain == u->domain_attr->name;
+      entry.usable |=
+          between_hosts(*u) && entry.provider == u->fabric_attr->prov_name && entry.domain == u->domain_attr->name;
     }
     entry.chosen = best != nullptr && entry.usable && entry.provider == best->fabric_attr->prov_name;
-    const bool known = std::ranges::any_of(*out, [&](const FabricEntry& e) { return e.provider == entry.provider && e.domain == entry.domain; });
+    const bool known = std::ranges::any_of(
+        *out, [&](const FabricEntry& e) { return e.provider == entry.provider && e.domain == entry.domain; });
     if (!known) out->push_back(std::move(entry));
   }
   return Status::ok();

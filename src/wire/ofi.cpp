@@ -57,7 +57,10 @@ bool unhex(std::string_view text, std::vector<std::byte>* out) {
 Status read_card(ProcessId peer, const std::string& text, Card* out) {
   const auto parts = split(text, kBar);
   if (parts.front() != kCardVersion) {
-    return error(MPI_ERR_OTHER, "process %u speaks another version of Heddle's network protocol; install the same version of Heddle on all hosts", peer);
+    return error(MPI_ERR_OTHER,
+                 "process %u speaks another version of Heddle's network protocol; install the same version of Heddle "
+                 "on all hosts",
+                 peer);
   }
   const auto unreadable = [&] {
     return error(MPI_ERR_OTHER, "process %u has published '%.100s', which is no address", peer, text.c_str());
@@ -172,8 +175,8 @@ bool OfiWire::owes() const noexcept {
 
 bool OfiWire::resolve(OfiLane& lane) noexcept {
   std::vector<std::byte> address;
-  const bool found = lane.to() == 0 ? find_first_address(lane.peer(), &address)
-                                    : find_other_address(lane.peer(), lane.to(), &address);
+  const bool found =
+      lane.to() == 0 ? find_first_address(lane.peer(), &address) : find_other_address(lane.peer(), lane.to(), &address);
   if (!found) return false;
   if (!lane.resolve(address.data())) options_.lost(lane.peer(), last_error_detail());
   return lane.is_resolved();

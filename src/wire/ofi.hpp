@@ -80,7 +80,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   Reach reach_;
   Waker waker_;
   std::atomic<OfiPort*> ports_[kMaxVcis] = {};
-  Sink* sinks_[kMaxVcis] = {};  // of the one in poll()
+  Sink* sinks_[kMaxVcis] = {};                                  // of the one in poll()
   std::vector<std::pair<ProcessId, std::uint32_t>> questions_;  // not answered yet; of the one in poll() of VCI 0
 
   Lock lock_;

@@ -61,7 +61,8 @@ Status OfiPort::open_completion_queue() {
   for (const fi_wait_obj wait : {FI_WAIT_FD, FI_WAIT_NONE}) {
     queue.wait_obj = wait;
     const int code = fi_cq_open(domain_, &queue, &queue_, nullptr);
-    if (code == 0 && (wait == FI_WAIT_NONE || fi_control(&queue_->fid, FI_GETWAIT, &wait_fd_) == 0)) return Status::ok();
+    if (code == 0 && (wait == FI_WAIT_NONE || fi_control(&queue_->fid, FI_GETWAIT, &wait_fd_) == 0))
+      return Status::ok();
     if (code == 0) {
       fi_close(&queue_->fid);
       queue_ = nullptr;
@@ -149,9 +150,9 @@ OfiSend* OfiPort::take_buffer() noexcept {
 
 OfiPort::Gone OfiPort::send(OfiSend& buffer, fi_addr_t to) noexcept {
   const bool by_value = buffer.bytes <= fabric_->info().tx_attr->inject_size;
-  const ssize_t code = by_value ? fi_inject(endpoint_, buffer.data, buffer.bytes, to)
-                                : fi_send(endpoint_, buffer.data, buffer.bytes, buffer.memory.descriptor(), to,
-                                          &buffer.context);
+  const ssize_t code =
+      by_value ? fi_inject(endpoint_, buffer.data, buffer.bytes, to)
+               : fi_send(endpoint_, buffer.data, buffer.bytes, buffer.memory.descriptor(), to, &buffer.context);
   if (code == -FI_EAGAIN) return Gone::kNo;
   if (by_value || code != 0) give_back(buffer);
   return code == 0 ? Gone::kYes : Gone::kFailed;
@@ -198,9 +199,9 @@ void OfiPort::ask_for_reads() noexcept {
     read.fetch = &fetch;
     read.bytes = std::min(fetch.bytes - fetch.asked, kReadBytes);
     const OfiMemory memory{static_cast<fid_mr*>(fetch.registration)};
-    const ssize_t code = fi_read(endpoint_, fetch.to + fetch.asked, read.bytes, memory.descriptor(),
-                                 static_cast<OfiLane*>(fetch.lane)->address(), fetch.address + fetch.asked, fetch.key,
-                                 &read.context);
+    const ssize_t code =
+        fi_read(endpoint_, fetch.to + fetch.asked, read.bytes, memory.descriptor(),
+                static_cast<OfiLane*>(fetch.lane)->address(), fetch.address + fetch.asked, fetch.key, &read.context);
     if (code == -FI_EAGAIN) return;
     if (code == 0) {
       free_reads_.pop_back();

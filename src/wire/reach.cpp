@@ -40,8 +40,8 @@ Try begin(const std::string& text, std::uint16_t port) {
   Try t;
   t.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const sockaddr_in address = address_of(text, port);
-  if (t.fd < 0 || (connect(t.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-                   errno != EINPROGRESS)) {
+  if (t.fd < 0 ||
+      (connect(t.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 && errno != EINPROGRESS)) {
     t.reason = errno;
     return t;
   }
@@ -163,9 +163,10 @@ Status Reach::find(int node, ProcessId peer, const std::vector<std::string>& add
                 (is_open(tries[i]) ? "no answer" : std::strerror(tries[i].reason));
   }
   if (out->empty()) {
-    return error(MPI_ERR_OTHER, "process %u does not answer at any address of its host within %d ms (%s); do the hosts "
-                 "reach each other, and does a firewall let the ports of programs through?", peer, kPatienceMs,
-                 failures.c_str());
+    return error(MPI_ERR_OTHER,
+                 "process %u does not answer at any address of its host within %d ms (%s); do the hosts "
+                 "reach each other, and does a firewall let the ports of programs through?",
+                 peer, kPatienceMs, failures.c_str());
   }
   found_[node] = *out;
   return Status::ok();

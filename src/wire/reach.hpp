@@ -43,7 +43,8 @@ class Reach {
   // What find() has found for a node.
   bool knows(int node, std::string* out);
   // Which of `addresses` leads to process `peer`, which answers at `port`; `node` is where it runs.
-  Status find(int node, ProcessId peer, const std::vector<std::string>& addresses, std::uint16_t port, std::string* out);
+  Status find(int node, ProcessId peer, const std::vector<std::string>& addresses, std::uint16_t port,
+              std::string* out);
 
  private:
   struct Question {
@@ -55,9 +56,7 @@ class Reach {
   void on_guest();
   void on_question(int fd);
   void send_away(int fd);
-  std::uint64_t answer_to(const Question& question) const noexcept {
-    return SipHash(key_)(&question, sizeof question);
-  }
+  std::uint64_t answer_to(const Question& question) const noexcept { return SipHash(key_)(&question, sizeof question); }
 
   Waker* waker_ = nullptr;
   ProcessId self_ = 0;

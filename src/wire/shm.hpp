@@ -49,7 +49,12 @@ class ShmWire;
 class ShmLane final : public TxLane {
  public:
   ShmLane(ShmWire& wire, RingBlock& block, RegionHeader& receiver, PeerMemory* memory) noexcept
-      : TxLane(true, kCellBytes), wire_(&wire), producer_(block.ring), block_(&block), receiver_(&receiver), memory_(memory) {}
+      : TxLane(true, kCellBytes),
+        wire_(&wire),
+        producer_(block.ring),
+        block_(&block),
+        receiver_(&receiver),
+        memory_(memory) {}
   PeerMemory* memory() noexcept override { return memory_; }
 
   bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept override {

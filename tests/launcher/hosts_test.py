@@ -382,11 +382,11 @@ for i in range(4000): os.write(1, b"x" * 4999 + b"\\n")
 
     def test_stopped_for_longer_than_the_detection_time(self):
         job = self.launched("-hosts", "a,b", "-n", 2, "sh", "-c", f"echo $$ >> {self.directory}/pids; exec sleep 1000",
-                            variables={"HEDDLE_DETECTION_TIME": "1"})
+                            variables={"HEDDLE_DETECTION_TIME": "2"})
         pids = self.pids_in("pids", 2)
         job.process.send_signal(signal.SIGTSTP)
         wait_until(lambda: state(job.pid) == "T" and all(state(p) == "T" for p in pids), "everything stopped")
-        time.sleep(2.5)  # two detection times and a half
+        time.sleep(4)  # two detection times
         job.process.send_signal(signal.SIGCONT)
         wait_until(lambda: all(state(p) == "S" for p in pids), "everything goes on")
         job.process.send_signal(signal.SIGTERM)
@@ -579,17 +579,17 @@ class Faults(Hosts):
             start = time.monotonic()
             os.kill(nodes["b"], signal.SIGSTOP)
             done = job.finish()
-            self.assertLess(time.monotonic() - start, 5)
+            self.assertLess(time.monotonic() - start, 10)  # on a loaded machine
             self.assert_fails(done, 1, "host 'b' (ranks 1, 3) is lost while its ranks ran: nothing was heard of it for 2 s (HEDDLE_DETECTION_TIME)")
             self.assert_ends_clean(job, processes, pids)  # where mpiexec cannot reach it, its guard can
             (self.directory / "pids").unlink()
 
     def test_mpiexec_hangs(self):
-        job, _, _, pids = self.start(detection=1)
+        job, _, _, pids = self.start(detection=2)
         os.kill(job.pid, signal.SIGSTOP)
         self.assert_all_gone(pids)
         os.kill(job.pid, signal.SIGCONT)
-        self.assert_fails(job.finish(), 1, "is lost", "nothing was heard of mpiexec for 1 s")
+        self.assert_fails(job.finish(), 1, "is lost", "nothing was heard of mpiexec for 2 s")
 
     def test_a_host_dies_while_ranks_wait(self):
         wait = "rank = int(os.environ['PMI_RANK'])\nopen('pids', 'a').write(f'{os.getpid()}\\n')\nif rank == 1: ask('cmd=barrier_in')\nimport time\ntime.sleep(1000)"
