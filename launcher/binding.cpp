@@ -114,8 +114,8 @@ CpuSet inherited_cpus() {
   return set;
 }
 
-Status plan_binding(const Options& options, const CpuSet& allowed, std::vector<CpuSet>& sets) {
-  const std::size_t ranks = static_cast<std::size_t>(options.ranks());
+Status plan_binding(const BindingOptions& options, std::size_t ranks, const CpuSet& allowed,
+                    std::vector<CpuSet>& sets) {
   sets.assign(ranks, CpuSet{});
   if (options.bind_to == Unit::kNone) return Status::ok();
 

@@ -27,6 +27,6 @@ struct CpuSet {
 CpuSet inherited_cpus();
 
 // `sets` gets one per rank. An error when `allowed` has fewer cores than ranks, without --oversubscribe.
-Status plan_binding(const Options& options, const CpuSet& allowed, std::vector<CpuSet>& sets);
+Status plan_binding(const BindingOptions& options, std::size_t ranks, const CpuSet& allowed, std::vector<CpuSet>& sets);
 
 }  // namespace heddle::launcher

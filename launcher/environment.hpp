@@ -1,26 +1,27 @@
 // The environment of the ranks.
 //
-// Method:  mpiexec's own, without what another launcher left there for itself (PMI_*, PMI2_*, PMIX_*), then the
-//          user's -genv and -x, then -env, then what the rank needs:
+// Method:  that of the process that starts them (on one node: mpiexec's), without what another launcher left there
+//          for itself (PMI_*, PMI2_*, PMIX_*), then the user's -genv and -x, then -env, then what the rank needs:
 //            PMI_FD PMI_RANK PMI_SIZE        PMI-1 (src/boot/pmi1.hpp)
 //            HEDDLE_*                        the node (src/boot/launch_facts.hpp)
 //            MPI_LOCALRANKID MPI_LOCALNRANKS the same for scripts written for MPICH
+//          A job over several hosts adds mpiexec's own HEDDLE_* variables before the user's.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "options.hpp"
+#include "node_spec.hpp"
 
 namespace heddle::launcher {
 
 class Environment {
  public:
-  // What is the same for all ranks of `program`.
-  Environment(const Options& options, const Program& program, int size, int node_cores);
+  // What is the same for all ranks of `program` on this node.
+  Environment(const NodeSpec& spec, const Program& program, int node_cores);
 
-  // Valid until the next call.
-  const std::vector<std::string>& of_rank(int rank, int pmi_fd);
+  // `local`: the rank among those of the node. Valid until the next call.
+  const std::vector<std::string>& of_rank(int rank, int local, int pmi_fd);
 
  private:
   void set(const std::string& name, const std::string& value);
@@ -28,5 +29,8 @@ class Environment {
   std::vector<std::string> entries_;
   std::size_t of_rank_begin_ = 0;
 };
+
+// What a job over several hosts passes on without being asked: mpiexec's own variables that begin with HEDDLE_.
+Variables own_variables();
 
 }  // namespace heddle::launcher

@@ -5,11 +5,15 @@
 // Method:  all ranks and what they start are one process group, so one killpg reaches them. Its leader is a small
 //          process, the guard: while it lives the group's number cannot be given to anything else. It holds a pipe
 //          from mpiexec, and when that closes without a word it kills the group, itself included. (A rank that leaves
-//          the group is still killed by its pid, and by PR_SET_PDEATHSIG.)
+//          the group is still killed by its pid, and by PR_SET_PDEATHSIG.) On a host where mpiexec's process has
+//          nobody beside it the guard also expects a beat, and takes a process that gives none for hung: it kills that
+//          process as well. Elsewhere a stopped mpiexec is the user's own doing.
 // Cost:    one fork of mpiexec before it is large, 0.15 ms.
 #pragma once
 
 #include <sys/types.h>
+
+#include <chrono>
 
 #include "base/status.hpp"
 #include "fd.hpp"
@@ -24,7 +28,9 @@ class Guard {
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
-  Status start();
+  // `patience`: how long to wait for the next beat(); 0: forever.
+  Status start(std::chrono::seconds patience = {});
+  void beat() const noexcept;
   pid_t group() const noexcept { return pid_; }
   // The whole group, except for the guard, gets `signal`.
   void signal_group(int signal) const noexcept;

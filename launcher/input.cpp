@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 
 #include <cerrno>
 #include <cstring>
@@ -15,10 +16,7 @@ namespace {
 constexpr auto kForegroundCheck = std::chrono::milliseconds(200);
 }
 
-Status Input::open() {
-  null_ = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (!null_.is_open()) return error(MPI_ERR_OTHER, "/dev/null: %s", std::strerror(errno));
-  if (isatty(STDIN_FILENO) != 1) return Status::ok();
+Status InputPipe::open() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return error(MPI_ERR_OTHER, "pipe: %s", std::strerror(errno));
   rank_end_ = Fd(ends[0]);
@@ -28,55 +26,76 @@ Status Input::open() {
   return Status::ok();
 }
 
-int Input::for_rank(int rank) const noexcept {
-  if (rank != 0) return null_.get();
-  return rank_end_.is_open() ? rank_end_.get() : STDIN_FILENO;
-}
-
-void Input::start() {
-  null_.reset();
+void InputPipe::start() {
   rank_end_.reset();
   if (to_rank_.is_open()) wait_until_taken();
 }
 
-void Input::stop() {
-  if (stopped_) return;
-  stopped_ = true;
+void InputPipe::stop() {
   if (!to_rank_.is_open()) return;
+  int unread = 0;
+  if (ioctl(to_rank_.get(), FIONREAD, &unread) == 0) left_ += static_cast<std::size_t>(unread);
   loop_.forget(to_rank_.get());
-  loop_.forget(STDIN_FILENO);
   to_rank_.reset();
 }
 
-void Input::wait_until_taken() {
-  loop_.forget(STDIN_FILENO);
-  loop_.watch(to_rank_.get(), EPOLLOUT, [this] { wait_for_line(); }).ignore();
+void InputPipe::wait_until_taken() {
+  loop_.watch(to_rank_.get(), EPOLLOUT, [this] { on_writable(); }).ignore();
 }
 
-void Input::wait_for_line() {
+void InputPipe::on_writable() {
   loop_.forget(to_rank_.get());
   pollfd pipe{to_rank_.get(), POLLOUT, 0};
   if (poll(&pipe, 1, 0) > 0 && (pipe.revents & POLLERR) != 0) return stop();  // rank 0 has closed it
-  const bool foreground = tcgetpgrp(STDIN_FILENO) == getpgrp();
-  if (foreground && loop_.watch(STDIN_FILENO, EPOLLIN, [this] { on_line(); })) return;
-  loop_.at(Clock::now() + kForegroundCheck, [this] {
-    if (!stopped_) wait_for_line();
+  empty_();
+}
+
+void InputPipe::give(std::string_view bytes) {
+  if (bytes.empty()) return stop();  // rank 0 sees it too
+  // At most a page, and so at once or not at all.
+  if (!to_rank_.is_open() || write(to_rank_.get(), bytes.data(), bytes.size()) < 0) {
+    left_ += bytes.size();
+    return stop();
+  }
+  wait_until_taken();
+}
+
+void InputSource::read_next(Taker taker) {
+  if (stopped_) return;
+  taker_ = std::move(taker);
+  wait();
+}
+
+void InputSource::wait() {
+  const bool allowed = !is_terminal() || tcgetpgrp(STDIN_FILENO) == getpgrp();
+  if (allowed) {
+    if (loop_.watch(STDIN_FILENO, EPOLLIN, [this] { on_ready(); })) return;
+    return on_ready();  // a file: always ready, and nothing that can be waited for
+  }
+  loop_.at(Clock::now() + kForegroundCheck, [this, alive = alive_] {
+    if (*alive && !stopped_) wait();
   });
 }
 
-void Input::on_line() {
+void InputSource::on_ready() {
   loop_.forget(STDIN_FILENO);
-  if (tcgetpgrp(STDIN_FILENO) != getpgrp()) return wait_for_line();
-  char line[PIPE_BUF];  // at most a page, and so at once or not at all
-  const ssize_t got = read(STDIN_FILENO, line, sizeof line);
-  if (got > 0) {
-    if (write(to_rank_.get(), line, static_cast<std::size_t>(got)) < 0 && errno == EPIPE) return stop();
-    wait_until_taken();
-  } else if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EIO)) {
-    wait_for_line();
-  } else {
-    stop();  // end of file: rank 0 sees it too
-  }
+  if (is_terminal() && tcgetpgrp(STDIN_FILENO) != getpgrp()) return wait();
+  char bytes[PIPE_BUF];
+  const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN || (errno == EIO && is_terminal()))) return wait();
+  taker_({bytes, static_cast<std::size_t>(got > 0 ? got : 0)});
+}
+
+void InputSource::give_back(std::size_t bytes) {
+  if (lseek(STDIN_FILENO, 0, SEEK_CUR) < 0) return;  // a pipe cannot take it
+  lseek(STDIN_FILENO, -static_cast<off_t>(bytes), SEEK_CUR);
+}
+
+void InputSource::stop() {
+  if (stopped_) return;
+  stopped_ = true;
+  *alive_ = false;
+  loop_.forget(STDIN_FILENO);
 }
 
 }  // namespace heddle::launcher

@@ -1,11 +1,6 @@
 #include "job.hpp"
 
-#include <limits.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <random>
 
 #include "boot/boot.hpp"
 #include "executable.hpp"
@@ -15,42 +10,42 @@ namespace {
 
 constexpr auto kTermToKill = std::chrono::milliseconds(400);
 
-// Unique among the jobs of this node, also among those whose mpiexec had the same pid.
-std::string job_name() {
-  char text[64];
-  std::snprintf(text, sizeof text, "heddle-%d-%08x", getpid(), std::random_device{}());
-  return text;
-}
-
-std::string host_name() {
-  char name[HOST_NAME_MAX + 1] = {};
-  return gethostname(name, sizeof name - 1) == 0 ? name : "this host";
-}
-
 }  // namespace
 
-Job::Job(const Options& options)
-    : options_(options),
-      size_(options.ranks()),
-      outputs_(loop_, options.tag_output),
-      input_(loop_),
-      pmi_(loop_, *this, job_name(), options.ranks()),
-      host_(host_name()) {}
-
 int Job::run() {
-  int code = kFailed;
-  if (!prepare(code) || !start_all(code)) {
-    guard_.kill_group();
+  if (!open()) {
+    code_ = kFailed;
     outputs_.say(last_error_detail());
-    outputs_.err().drain([] { return false; });
-    return code;
+    return refuse();
+  }
+  if (!prepare_all()) return refuse();
+  for (Node& n : nodes_) {
+    if (!refused_) n.link->start();
   }
   serve_until_all_ended();
-  return leave();
+  return refused_ ? refuse() : leave();
+}
+
+bool Job::prepare_all() {
+  const auto all_ready = [this] {
+    for (const Node& n : nodes_) {
+      if (!n.ready) return false;
+    }
+    return true;
+  };
+  for (Node& n : nodes_) {
+    if (!refused_) n.link->prepare();
+  }
+  while (!refused_ && !all_ready()) {
+    if (loop_.run_once()) continue;
+    failed(0, kFailed, last_error_detail());
+  }
+  prepared_ = true;
+  return !refused_;
 }
 
 void Job::serve_until_all_ended() {
-  while (running_ > 0) {
+  while (running_ > 0 && !refused_) {
     const Status status = loop_.run_once();
     if (!status) {
       end_job(kFailed, last_error_detail());
@@ -59,19 +54,35 @@ void Job::serve_until_all_ended() {
   }
 }
 
-// What the ranks have printed is all there now: a pipe has what was written to it, whoever may still hold its other
-// end.
+// What some may have started goes with them.
+int Job::refuse() {
+  kill_all();
+  nodes_.clear();
+  shells_.kill_group();
+  outputs_.err().drain([] { return false; });
+  return code_;
+}
+
+// A node on another host has some under way.
+void Job::wait_for_last_words() {
+  const auto closed = [this] {
+    for (Node& n : nodes_) {
+      if (!n.link->is_closed()) return false;
+    }
+    return true;
+  };
+  const auto end = Clock::now() + std::chrono::seconds(spec_.detection_seconds);
+  if (!closed()) loop_.at(end, [] {});
+  for (const int before = user_signals_; !closed() && Clock::now() < end && user_signals_ == before;) {
+    if (!loop_.run_once()) return;
+  }
+}
+
 int Job::leave() {
   input_.stop();
-  for (Rank& r : ranks_) {
-    r.out->close_after_reading();
-    r.err->close_after_reading();
-  }
-  if (ending_) {
-    guard_.kill_group();
-  } else {
-    guard_.dismiss();
-  }
+  for (Node& n : nodes_) n.link->leave(ending_);
+  wait_for_last_words();
+  shells_.kill_group();
   // While the reader of the output sleeps, a signal must still end mpiexec.
   const auto interrupted = [this, before = user_signals_] {
     loop_.at(Clock::now(), [] {});
@@ -89,6 +100,7 @@ void Job::on_signal(int signal) {
       return on_child_ended();
     case SIGTSTP:
       signal_all(SIGTSTP);
+      for (Node& n : nodes_) n.link->pause();
       raise(SIGSTOP);
       return;
     case SIGUSR1:
@@ -101,6 +113,7 @@ void Job::on_signal(int signal) {
 }
 
 void Job::on_user_signal(int signal) {
+  if (!prepared_) return failed(0, 128 + signal, "ended by " + signal_text(signal) + " before all hosts were ready");
   const bool again = ++user_signals_ > 1;
   user_signal_ = signal;
   if (!again && !ending_) {
@@ -115,49 +128,46 @@ void Job::on_child_ended() {
   int wait_status = 0;
   pid_t pid;
   while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0) {
-    if (pid == guard_.group()) guard_.reaped();
-    const auto found = rank_of_pid_.find(pid);
-    if (found == rank_of_pid_.end()) continue;
-    const int rank = found->second;
-    rank_of_pid_.erase(found);
-    Rank& r = ranks_[rank];
-    r.running = false;
-    --running_;
-    if (rank == 0) input_.stop();
-    // Its last words come before the verdict.
-    r.out->read_available();
-    r.err->read_available();
-    pmi_.read_available(rank);
-    judge(rank, wait_status);
-    pmi_.departed(rank);
+    for (Node& n : nodes_) {
+      if (n.link->reaped(pid, wait_status)) break;
+    }
   }
 }
 
-void Job::judge(int rank, int wait_status) {
-  if (ranks_[rank].aborted) return;
-  if (!WIFSIGNALED(wait_status)) return judge_code(rank, WEXITSTATUS(wait_status));
-  const int signal = WTERMSIG(wait_status);
+void Job::judge(const RankEnd& end) {
+  if (ranks_[end.rank].aborted) return;
+  if (!WIFSIGNALED(end.wait_status)) return judge_code(end.rank, WEXITSTATUS(end.wait_status));
+  const int signal = WTERMSIG(end.wait_status);
   if (signal == user_signal_) {
     end_job(128 + signal, "the job was ended by " + signal_text(signal));
   } else {
-    end_job(128 + signal, describe(rank) + " was ended by " + signal_text(signal) +
-                              (WCOREDUMP(wait_status) ? ", core dumped" : "") + "; ending the job");
+    end_job(128 + signal, describe(end.rank) + " was ended by " + signal_text(signal) +
+                              (WCOREDUMP(end.wait_status) ? ", core dumped" : "") + "; ending the job");
   }
 }
 
 void Job::judge_code(int rank, int code) {
+  const Rank& r = ranks_[rank];
   const std::string who = describe(rank);
   if (code != 0) {
-    if (!pmi_.has_finished(rank) && user_signal_ == 0) {
+    if (!r.finished && user_signal_ == 0) {
       return end_job(code, who + " ended with exit code " + std::to_string(code) + "; ending the job");
     }
     if (code_ == 0 && !ending_) {
       code_ = code;
       outputs_.say(who + " ended with exit code " + std::to_string(code));
     }
-  } else if (pmi_.has_started(rank) && !pmi_.has_finished(rank)) {
+  } else if (r.started && !r.finished) {
     end_job(kFailed, who + " ended without MPI_Finalize (exit code 0); ending the job");
   }
+}
+
+void Job::check_company() {
+  const auto stuck = pmi_.stuck();
+  if (!stuck) return;
+  end_job(kFailed, "rank " + std::to_string(stuck->gone) + " has ended" +
+                       (ranks_[stuck->gone].started ? "" : " without MPI_Init") + ", and rank " +
+                       std::to_string(stuck->waiting) + " waits for it; ending the job");
 }
 
 void Job::end_job(int code, const std::string& reason) {
@@ -171,33 +181,87 @@ void Job::end_job(int code, const std::string& reason) {
 }
 
 void Job::signal_all(int signal) {
-  guard_.signal_group(signal);
-  for (const Rank& r : ranks_) {
-    if (r.running && getpgid(r.pid) != guard_.group()) kill(r.pid, signal);
+  for (Node& n : nodes_) n.link->signal(signal);
+}
+
+std::string Job::describe(int rank) const {
+  const Rank& r = ranks_[rank];
+  return "rank " + std::to_string(rank) + " (pid " + std::to_string(r.pid) + ") on " +
+         nodes_[static_cast<std::size_t>(r.node)].host;
+}
+
+void Job::ready(int node) { nodes_[static_cast<std::size_t>(node)].ready = true; }
+
+void Job::failed(int, int code, const std::string& what) {
+  if (refused_) return;
+  refused_ = true;
+  code_ = code;
+  outputs_.say(what);
+}
+
+void Job::started(int rank, pid_t pid) { ranks_[rank].pid = pid; }
+
+void Job::ended(const RankEnd& end) {
+  Rank& r = ranks_[end.rank];
+  if (!r.running) return;
+  r.running = false;
+  --running_;
+  r.started = end.started;
+  r.finished = end.finished;
+  if (end.rank == 0) input_.stop();
+  judge(end);
+  pmi_.gone(end.rank);
+  check_company();
+}
+
+void Job::lost(int node, const std::string& who, const std::string& why) {
+  const auto waiting = pmi_.waiting(node);
+  const std::string during = running_ == 0 ? "while it gave out the last output"
+                             : waiting ? "while rank " + std::to_string(*waiting) + " waited in MPI_Init or a barrier"
+                                       : "while its ranks ran";
+  end_job(kFailed, who + " is lost " + during + ": " + why + "; ending the job");
+  for (Rank& r : ranks_) {
+    if (r.node != node || !r.running) continue;
+    r.running = false;
+    --running_;
   }
 }
 
-void Job::kill_all() { signal_all(SIGKILL); }
-
-std::string Job::describe(int rank) const {
-  return "rank " + std::to_string(rank) + " (pid " + std::to_string(ranks_[rank].pid) + ") on " + host_;
+void Job::put(int, const std::string& key, const std::string& value) {
+  if (nodes_.size() > 1) pmi_.put(key, value);  // the only node knows already
 }
 
-void Job::pmi_abort(int rank, int code) {
-  Rank& r = ranks_[rank];
-  r.aborted = true;
-  r.out->read_available();
-  r.err->read_available();
+void Job::get(int node, const std::string& key) { link(node).answer(key, pmi_.find(key)); }
+
+void Job::one_waits(int node, int rank) {
+  pmi_.one_waits(node, rank);
+  check_company();
+}
+
+void Job::all_wait(int node, const Witness& witness) {
+  std::optional<int> other;
+  const bool over = pmi_.all_wait(node, witness, other);
+  if (other) {
+    return violated(witness.rank, "it and rank " + std::to_string(*other) +
+                                      " are not in the same program: ranks that run several have to run the same ones");
+  }
+  if (!over) return check_company();
+  for (Node& n : nodes_) n.link->release();
+}
+
+void Job::aborted(int rank, int code) {
+  ranks_[rank].aborted = true;
   end_job(code, describe(rank) + " aborted the job with code " + std::to_string(code));
 }
 
-void Job::pmi_violation(int rank, const std::string& what) {
+void Job::violated(int rank, const std::string& what) {
   end_job(kFailed, describe(rank) + " broke the PMI protocol: " + what + "; ending the job");
 }
 
-void Job::pmi_stuck(int waiting, int gone) {
-  end_job(kFailed, "rank " + std::to_string(gone) + " has ended" + (pmi_.has_started(gone) ? "" : " without MPI_Init") +
-                       ", and rank " + std::to_string(waiting) + " waits for it; ending the job");
+void Job::wants_input() {
+  input_.read_next([this](std::string_view bytes) { link(ranks_[0].node).input(bytes); });
 }
+
+void Job::left_input(std::size_t bytes) { input_.give_back(bytes); }
 
 }  // namespace heddle::launcher

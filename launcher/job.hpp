@@ -3,7 +3,8 @@
 // Problem: when one rank fails the others wait for it forever, so somebody must see it, say it once, and end them
 //          all; while orderly ends, the user's own signals and programs that know nothing of MPI must not look like
 //          failures.
-// Method:  one thread, one event loop: children, signals, PMI sockets, output, a terminal. What ends a job:
+// Method:  one thread, one event loop: children, signals, output, and the nodes with their ranks: one in this process,
+//          or one behind a remote shell for each entry of the host list (node_link.hpp). What ends a job:
 //            - MPI_Abort, with its code
 //            - a rank that a signal ended: 128 + signal
 //            - a rank that ended with a code other than 0 (after MPI_Finalize that is only reported: the others are
@@ -11,32 +12,31 @@
 //            - a rank that ended with 0 between MPI_Init and MPI_Finalize: code 1
 //            - a rank that ended and that others wait for in a barrier or in MPI_Init: code 1
 //            - a PMI line that makes no sense: code 1
+//            - a node that is silent, or whose connection closes: code 1
 //          Then every rank gets SIGTERM, and SIGKILL 0.4 s later. SIGINT, SIGTERM, SIGHUP and SIGQUIT sent to mpiexec
 //          are passed on; ranks that handle one may take their time and end with any code. The second such signal
 //          kills. SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on and mean nothing else.
 // Threads: one.
 #pragma once
 
-#include <sys/resource.h>
-
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "binding.hpp"
 #include "event_loop.hpp"
 #include "guard.hpp"
 #include "input.hpp"
+#include "node_link.hpp"
+#include "node_spec.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "pmi_server.hpp"
+#include "pmi_space.hpp"
+#include "remote_node.hpp"
 #include "signals.hpp"
-#include "spawn.hpp"
 
 namespace heddle::launcher {
 
-class Job final : private PmiServer::Listener {
+class Job final : private Upstream {
  public:
   explicit Job(const Options& options);
 
@@ -45,56 +45,72 @@ class Job final : private PmiServer::Listener {
 
  private:
   struct Rank {
+    int node = 0;
     pid_t pid = -1;
-    bool running = false, aborted = false;
-    std::unique_ptr<Stream> out, err;
+    bool running = true, aborted = false;
+    bool started = false, finished = false;  // MPI_Init, MPI_Finalize; known once it has ended
+  };
+  struct Node {
+    std::string host;
+    std::unique_ptr<NodeLink> link;
+    bool ready = false;
   };
 
-  // Before anything is started; an error leaves nothing behind.
-  Status prepare(int& code);
-  void make_segment();
-  Status find_executables(int& code);
-  Status raise_descriptor_limit();
-  Status start_all(int& code);
-  Status start_program(std::size_t index, int& first_rank, int& code);
-  Status start_rank(int rank, int appnum, Launch& launch, class Environment& environment);
+  Status open();
+  Status describe_job();
+  Status make_nodes();
+  void make_local_node();
+  Status make_remote_nodes();
+  bool prepare_all();
   void serve_until_all_ended();
+  void wait_for_last_words();
   int leave();
+  int refuse();
 
   void on_signal(int signal);
   void on_user_signal(int signal);
   void on_child_ended();
-  void judge(int rank, int wait_status);
+  void judge(const RankEnd& end);
   void judge_code(int rank, int code);
+  void check_company();
 
   // The first reason counts and is said; later calls do nothing.
   void end_job(int code, const std::string& reason);
   void signal_all(int signal);
-  void kill_all();
+  void kill_all() { signal_all(SIGKILL); }
   std::string describe(int rank) const;
+  NodeLink& link(int node) { return *nodes_[static_cast<std::size_t>(node)].link; }
 
-  void pmi_abort(int rank, int code) override;
-  void pmi_violation(int rank, const std::string& what) override;
-  void pmi_stuck(int waiting, int gone) override;
+  void ready(int node) override;
+  void failed(int node, int code, const std::string& what) override;
+  void started(int rank, pid_t pid) override;
+  void ended(const RankEnd& end) override;
+  void lost(int node, const std::string& who, const std::string& why) override;
+  void put(int node, const std::string& key, const std::string& value) override;
+  void get(int node, const std::string& key) override;
+  void one_waits(int node, int rank) override;
+  void all_wait(int node, const Witness& witness) override;
+  void aborted(int rank, int code) override;
+  void violated(int rank, const std::string& what) override;
+  void wants_input() override;
+  void left_input(std::size_t bytes) override;
 
   const Options& options_;
-  const int size_;
   EventLoop loop_;
   Signals signals_;
   Outputs outputs_;
-  Input input_;
-  Guard guard_;
-  PmiServer pmi_;
-  Fd segment_;                      // the memory that the ranks will share, until all have inherited it
-  std::vector<std::string> paths_;  // by program
-  std::vector<CpuSet> cpus_;        // by rank
+  InputSource input_;
+  NodeSpec spec_;                       // with all ranks of the job
+  Guard shells_;                        // over the remote shells
+  std::unique_ptr<RemoteHome> remote_;  // what remote nodes share
+  PmiSpace pmi_;
   std::vector<Rank> ranks_;
-  std::map<pid_t, int> rank_of_pid_;
-  rlimit descriptors_{};  // as the user had them
-  std::string host_;
+  std::vector<Node> nodes_;
   int running_ = 0;
   int code_ = 0;
+  bool prepared_ = false;  // ranks start
   bool ending_ = false;
+  bool refused_ = false;                    // a node cannot start its ranks: code_ says why
   int user_signal_ = 0, user_signals_ = 0;  // the newest, and how many
 };
 

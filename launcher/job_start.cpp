@@ -1,144 +1,169 @@
-// The first half of a Job: what is checked and prepared, and the ranks' start.
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
+// The first half of a Job: who it is and which nodes it has.
+#include <limits.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <random>
 
-#include "boot/launch_facts.hpp"
+#include "boot/environment.hpp"
 #include "environment.hpp"
-#include "executable.hpp"
 #include "job.hpp"
 #include "mpi.h"
+#include "node.hpp"
 
 namespace heddle::launcher {
+namespace {
 
-Status Job::prepare(int& code) {
+// Unique among the jobs of its hosts, also among those whose mpiexec had the same pid.
+std::string job_name() {
+  char text[64];
+  std::snprintf(text, sizeof text, "heddle-%d-%08x", getpid(), std::random_device{}());
+  return text;
+}
+
+Status make_secret(std::string& secret) {
+  unsigned char bytes[32];
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
+    return error(MPI_ERR_OTHER, "the system has no random numbers: %s", std::strerror(errno));
+  }
+  for (const unsigned char b : bytes) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    secret += {kDigits[b >> 4], kDigits[b & 15]};
+  }
+  return Status::ok();
+}
+
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "this host";
+}
+
+Status own_program(std::string& path) {
+  char target[PATH_MAX];
+  const ssize_t n = readlink("/proc/self/exe", target, sizeof target);
+  if (n <= 0 || n == sizeof target) {
+    return error(MPI_ERR_OTHER, "cannot find mpiexec's own path; say --remote-mpiexec PATH");
+  }
+  path.assign(target, static_cast<std::size_t>(n));
+  return Status::ok();
+}
+
+Status read_detection_time(int& seconds) {
+  const char* value = std::getenv("HEDDLE_DETECTION_TIME");
+  if (value == nullptr || boot::parse_int(value, 1, 86'400, seconds)) return Status::ok();
+  return error(MPI_ERR_ARG, "HEDDLE_DETECTION_TIME is '%.40s', not a number of seconds from 1 to 86400", value);
+}
+
+Status current_directory(std::string& path) {
+  char name[PATH_MAX];
+  if (getcwd(name, sizeof name) == nullptr) {
+    return error(MPI_ERR_OTHER, "the directory in which mpiexec runs has no name: %s", std::strerror(errno));
+  }
+  path = name;
+  return Status::ok();
+}
+
+// Three descriptors per remote shell, and what is open only while one is started.
+Status raise_descriptor_limit(std::size_t nodes) {
+  const rlim_t needed = 3 * nodes + 32;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= needed) return Status::ok();
+  if (limit.rlim_max < needed) {
+    return error(MPI_ERR_OTHER,
+                 "%zu hosts need %llu open files in mpiexec, and the limit is %llu; raise it (ulimit -Hn)", nodes,
+                 static_cast<unsigned long long>(needed), static_cast<unsigned long long>(limit.rlim_max));
+  }
+  limit.rlim_cur = needed;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  return Status::ok();
+}
+
+}  // namespace
+
+Job::Job(const Options& options)
+    : options_(options),
+      outputs_(loop_, options.tag_output),
+      input_(loop_),
+      ranks_(static_cast<std::size_t>(options.ranks())),
+      running_(options.ranks()) {}
+
+Status Job::open() {
   for (const std::string& note : options_.notes) outputs_.say(note);
-  HEDDLE_TRY(find_executables(code));
-  code = kUsage;
-  HEDDLE_TRY(raise_descriptor_limit());
-  HEDDLE_TRY(plan_binding(options_, inherited_cpus(), cpus_));
-  code = kFailed;
-  HEDDLE_TRY(guard_.start());
   HEDDLE_TRY(loop_.open());
   HEDDLE_TRY(signals_.open(loop_, [this](int signal) { on_signal(signal); }));
-  HEDDLE_TRY(input_.open());
-  make_segment();
-  const auto follow = [this](std::unique_ptr<Stream> Rank::*stream) {
-    for (Rank& r : ranks_) {
-      if (r.*stream) (r.*stream)->follow_sink();
-    }
+  HEDDLE_TRY(describe_job());
+  HEDDLE_TRY(make_nodes());
+  const auto follow = [this] {
+    for (Node& n : nodes_) n.link->follow_outlets();
   };
-  outputs_.out().on_room([this, follow] {
-    follow(&Rank::out);
-    if (&outputs_.out() == &outputs_.err()) follow(&Rank::err);
-  });
-  if (&outputs_.out() != &outputs_.err()) outputs_.err().on_room([follow] { follow(&Rank::err); });
+  outputs_.out().on_room(follow);
+  if (&outputs_.out() != &outputs_.err()) outputs_.err().on_room(follow);
   return Status::ok();
 }
 
-// Not all ranks can be told of it if it fails, nor need they: they make one among themselves then.
-void Job::make_segment() {
-  constexpr int kAboveThoseOfShells = 100;
-  Fd made(memfd_create("heddle", MFD_CLOEXEC));
-  if (!made.is_open()) return;
-  fchmod(made.get(), 0600);
-  segment_ = Fd(fcntl(made.get(), F_DUPFD_CLOEXEC, kAboveThoseOfShells));
-  if (!segment_.is_open()) segment_ = std::move(made);
-  pmi_.set_segment(segment_.get());
-}
-
-Status Job::find_executables(int& code) {
-  for (const Program& program : options_.programs) HEDDLE_TRY(find_executable(program, paths_.emplace_back(), code));
-  return Status::ok();
-}
-
-// Three descriptors per rank here: output, error output, PMI.
-Status Job::raise_descriptor_limit() {
-  constexpr rlim_t kOthers = 32;
-  getrlimit(RLIMIT_NOFILE, &descriptors_);
-  const rlim_t needed = 3 * static_cast<rlim_t>(size_) + kOthers;
-  if (descriptors_.rlim_cur >= needed) return Status::ok();
-  if (descriptors_.rlim_max < needed) {
-    return error(
-        MPI_ERR_OTHER,
-        "%d ranks need %llu open files in mpiexec, and the limit is %llu; raise it (ulimit -Hn) or start fewer", size_,
-        static_cast<unsigned long long>(needed), static_cast<unsigned long long>(descriptors_.rlim_max));
-  }
-  rlimit raised = descriptors_;
-  raised.rlim_cur = needed;
-  setrlimit(RLIMIT_NOFILE, &raised);
-  return Status::ok();
-}
-
-Status Job::start_all(int& code) {
-  ranks_.resize(static_cast<std::size_t>(size_));
-  int first_rank = 0;
-  for (std::size_t p = 0; p < options_.programs.size(); ++p) HEDDLE_TRY(start_program(p, first_rank, code));
-  segment_.reset();  // from here on it is the ranks' alone, and of what they start before MPI
-  input_.start();
-  return Status::ok();
-}
-
-Status Job::start_program(std::size_t index, int& first_rank, int& code) {
-  const Program& program = options_.programs[index];
-  Environment environment(options_, program, size_, boot::cores_of_affinity());
-  const std::vector<char*> argv = pointers(program.argv);
-  Launch launch;
-  launch.path = paths_[index].c_str();
-  launch.argv = argv.data();
-  launch.directory = program.directory.empty() ? nullptr : program.directory.c_str();
-  launch.group = guard_.group();
-  launch.segment = segment_.get();
-  launch.descriptors = descriptors_;
-  launch.signal_mask = signals_.original_mask();
-  launch.default_signals = signals_.default_in_ranks();
-  for (int i = 0; i < program.ranks; ++i, ++first_rank) {
-    const Status status = start_rank(first_rank, static_cast<int>(index), launch, environment);
-    if (status) continue;
-    code = status.error_class() == MPI_ERR_NO_SUCH_FILE ? kNotFound : kCannotExecute;
-    return status;
+Status Job::describe_job() {
+  spec_.job = job_name();
+  HEDDLE_TRY(make_secret(spec_.secret));
+  spec_.size = options_.ranks();
+  spec_.mapping = "(vector,(0,1," + std::to_string(spec_.size) + "))";
+  spec_.programs = options_.programs;
+  spec_.variables = options_.variables;
+  spec_.binding = options_.binding;
+  int number = 0;
+  for (std::size_t p = 0; p < options_.programs.size(); ++p) {
+    for (int i = 0; i < options_.programs[p].ranks; ++i) spec_.ranks.push_back({number++, static_cast<int>(p)});
   }
   return Status::ok();
 }
 
-Status Job::start_rank(int rank, int appnum, Launch& launch, Environment& environment) {
-  int out[2], err[2], pmi[2];
-  const auto failed = [&] { return error(MPI_ERR_OTHER, "cannot start rank %d: %s", rank, std::strerror(errno)); };
-  if (pipe2(out, O_CLOEXEC) != 0) return failed();
-  Fd out_read(out[0]), out_write(out[1]);
-  if (pipe2(err, O_CLOEXEC) != 0) return failed();
-  Fd err_read(err[0]), err_write(err[1]);
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pmi) != 0) return failed();
-  Fd pmi_here(pmi[0]), pmi_there(pmi[1]);
-
-  const std::vector<char*> variables = pointers(environment.of_rank(rank, pmi_there.get()));
-  launch.environment = variables.data();
-  launch.in = input_.for_rank(rank);
-  launch.out = out_write.get();
-  launch.err = err_write.get();
-  launch.pmi = pmi_there.get();
-  launch.cpus = cpus_[rank].get();
-  launch.cpus_bytes = cpus_[rank].bytes();
-  const Spawned spawned = spawn(launch);
-  if (spawned.error != 0) {
-    return error(spawned.error == ENOENT ? MPI_ERR_NO_SUCH_FILE : MPI_ERR_OTHER, "cannot start rank %d, '%s': %s: %s%s",
-                 rank, launch.path, spawned.step, std::strerror(spawned.error),
-                 spawned.error == ENOENT ? " (does the interpreter in its first line exist?)" : "");
+Status Job::make_nodes() {
+  if (options_.hosts.empty()) {
+    make_local_node();
+  } else {
+    HEDDLE_TRY(make_remote_nodes());
   }
-  Rank& r = ranks_[rank];
-  r.pid = spawned.pid;
-  r.running = true;
-  rank_of_pid_[spawned.pid] = rank;
-  ++running_;
-  const bool alone = size_ == 1;
-  r.out = std::make_unique<Stream>(loop_, outputs_.out(), rank, alone, std::move(out_read));
-  r.err = std::make_unique<Stream>(loop_, outputs_.err(), rank, alone, std::move(err_read));
-  return pmi_.serve(rank, appnum, std::move(pmi_here));
+  pmi_.set_nodes(nodes_.size());
+  return Status::ok();
+}
+
+void Job::make_local_node() {
+  const NodeHome home{0, loop_, signals_, *this, outputs_.out(), outputs_.err(), !InputSource::is_terminal()};
+  nodes_.push_back({host_name(), std::make_unique<launcher::Node>(home, spec_)});
+}
+
+Status Job::make_remote_nodes() {
+  const Placement& placement = options_.placement;
+  std::vector<std::vector<NodeSpec::Rank>> ranks(static_cast<std::size_t>(placement.nodes));
+  for (const NodeSpec::Rank& r : spec_.ranks) {
+    const int node = placement.node_of_rank[static_cast<std::size_t>(r.number)];
+    ranks_[static_cast<std::size_t>(r.number)].node = node;
+    ranks[static_cast<std::size_t>(node)].push_back(r);
+  }
+  spec_.mapping = placement.mapping;
+  spec_.variables = own_variables();
+  spec_.variables.insert(spec_.variables.end(), options_.variables.begin(), options_.variables.end());
+  spec_.out_is_terminal = outputs_.out().is_terminal();
+  spec_.err_is_terminal = outputs_.err().is_terminal();
+  HEDDLE_TRY(read_detection_time(spec_.detection_seconds));
+  HEDDLE_TRY(current_directory(spec_.directory));
+  std::string program = options_.remote_mpiexec, shell = options_.remote_shell;
+  if (program.empty()) HEDDLE_TRY(own_program(program));
+  if (shell.empty()) shell = default_remote_shell(spec_.detection_seconds);
+  HEDDLE_TRY(raise_descriptor_limit(ranks.size()));
+  HEDDLE_TRY(shells_.start());
+  remote_ = std::make_unique<RemoteHome>(
+      RemoteHome{loop_, signals_, *this, outputs_, spec_, std::move(shell), std::move(program), shells_.group()});
+  for (std::size_t n = 0; n < ranks.size(); ++n) {
+    const std::string& host = options_.hosts[n].name;
+    nodes_.push_back({host, std::make_unique<RemoteNode>(static_cast<int>(n), host, std::move(ranks[n]), *remote_)});
+  }
+  return Status::ok();
 }
 
 }  // namespace heddle::launcher

@@ -1,14 +1,17 @@
-// mpiexec: starts the ranks of an MPI job on this node and stays with them until the end.
+// mpiexec: starts the ranks of an MPI job, here or on the hosts of a list, and stays with them until the end.
 //
-// The way: options → the ranks' executables → binding → the guard → the ranks → events until all have ended → the exit
-// code. One process, one thread; docs/launcher.md has the user's view, docs/decisions/launcher.md the reasons.
+// The way: options → the nodes → each finds its executables, plans its binding, starts its guard → all start their
+// ranks → events until all have ended → the exit code. One process, one thread, and the same on each host of a list,
+// where it is called `mpiexec --node`; docs/launcher.md has the user's view, docs/decisions/launcher.md the reasons.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 
 #include "executable.hpp"
 #include "job.hpp"
+#include "node_process.hpp"
 #include "options.hpp"
 
 namespace {
@@ -27,6 +30,7 @@ void occupy_standard_descriptors() {
 int main(int argc, char** argv) {
   using namespace heddle::launcher;
   occupy_standard_descriptors();
+  if (argc == 2 && std::strcmp(argv[1], "--node") == 0) return NodeProcess().run();
   Options options;
   if (!parse_options({argv + 1, argv + argc}, options)) {
     std::fprintf(stderr, "mpiexec: %s\n", heddle::last_error_detail());

@@ -17,6 +17,7 @@ struct Parse {
   Options& options;
   Program program;  // the one being read
   bool ranks_given = false;
+  std::vector<std::size_t> without_ranks;  // programs without -n
   int per_node = 0;
 };
 
@@ -37,6 +38,13 @@ Status read_count(const char* option, const std::string& text, int& count) {
 Status read_variable_name(const char* option, const std::string& name) {
   if (!name.empty() && name.find('=') == name.npos) return Status::ok();
   return error(MPI_ERR_ARG, "%s needs the name of a variable, not '%s'", option, name.c_str());
+}
+
+Status read_hosts(Parse& parse, Status (*read)(const std::string&, HostList&), const std::string& value) {
+  if (!parse.options.hosts.empty()) {
+    return error(MPI_ERR_ARG, "a second list of hosts: '%.80s'; all programs share one", value.c_str());
+  }
+  return read(value, parse.options.hosts);
 }
 
 struct UnitName {
@@ -69,7 +77,7 @@ Status read_unit(const char* option, std::span<const UnitName> known, const std:
 
 // The order is the order of --help.
 constexpr Row kRows[] = {
-    {"n np c", "N", "start N ranks of this program (default 1)",
+    {"n np c", "N", "start N ranks of this program (default 1, with a list of hosts one for each slot)",
      [](Parse& p, Values v) {
        p.ranks_given = true;
        return read_count("-n", v[0], p.program.ranks);
@@ -95,9 +103,11 @@ constexpr Row kRows[] = {
        const std::string name = v[0].substr(0, equals);
        if (equals != v[0].npos) {
          p.options.variables.emplace_back(name, v[0].substr(equals + 1));
-       } else if (std::getenv(name.c_str()) == nullptr) {
+       } else if (const char* own = std::getenv(name.c_str()); own != nullptr) {
+         p.options.variables.emplace_back(name, own);
+       } else {
          p.options.notes.push_back("-x " + name + ": there is no such variable in the environment");
-       }  // else the ranks inherit it anyway
+       }
        return read_variable_name("-x", name);
      }},
     {"l tag-output prepend-rank", "", "put the rank before each line of output: [3] ...",
@@ -106,14 +116,34 @@ constexpr Row kRows[] = {
        return Status::ok();
      }},
     {"bind-to", "UNIT", "keep each rank on its none (default), hwthread, core, socket or numa",
-     [](Parse& p, Values v) { return read_unit("--bind-to", kBindings, v[0], p.options.bind_to); }},
+     [](Parse& p, Values v) { return read_unit("--bind-to", kBindings, v[0], p.options.binding.bind_to); }},
     {"map-by", "UNIT", "with --bind-to: deal ranks out by slot (default), hwthread, core, socket, numa or node",
-     [](Parse& p, Values v) { return read_unit("--map-by", kMappings, v[0], p.options.map_by); }},
-    {"ppn perhost npernode N", "N", "ranks per node; there is one node, so this is -n where -n is missing",
+     [](Parse& p, Values v) { return read_unit("--map-by", kMappings, v[0], p.options.binding.map_by); }},
+    {"hosts host H", "HOST[:N],...",
+     "run there, over ssh: N ranks (default 1) on each, from the first again when all are full",
+     [](Parse& p, Values v) {
+       const auto read = [](const std::string& text, HostList& hosts) {
+         return parse_host_list("-hosts", text, hosts);
+       };
+       return read_hosts(p, read, v[0]);
+     }},
+    {"hostfile f machinefile", "FILE", "the same from a file with a HOST, HOST:N or HOST slots=N a line",
+     [](Parse& p, Values v) { return read_hosts(p, read_host_file, v[0]); }},
+    {"ppn perhost npernode N", "N", "N ranks on each host of the list; without a list: -n where -n is missing",
      [](Parse& p, Values v) { return read_count("-ppn", v[0], p.per_node); }},
-    {"oversubscribe", "", "with --bind-to: let several ranks share a core when there are too few",
+    {"rsh", "COMMAND", "instead of ssh, and called like it (HEDDLE_RSH: the same)",
+     [](Parse& p, Values v) {
+       p.options.remote_shell = v[0];
+       return v[0].empty() ? error(MPI_ERR_ARG, "--rsh needs a command") : Status::ok();
+     }},
+    {"remote-mpiexec", "PATH", "where mpiexec is on the hosts (default: where it is here)",
+     [](Parse& p, Values v) {
+       p.options.remote_mpiexec = v[0];
+       return v[0].empty() ? error(MPI_ERR_ARG, "--remote-mpiexec needs a path") : Status::ok();
+     }},
+    {"oversubscribe", "", "let several ranks share a core (with --bind-to), or hosts have more ranks than slots",
      [](Parse& p, Values) {
-       p.options.oversubscribe = true;
+       p.options.binding.oversubscribe = true;
        return Status::ok();
      }},
     {"allow-run-as-root", "", "accepted; root needs no permission here", [](Parse&, Values) { return Status::ok(); }},
@@ -191,11 +221,26 @@ Status finish_program(Parse& parse) {
     return error(MPI_ERR_ARG, "no program to start%s; say: mpiexec -n 4 ./program",
                  parse.options.programs.empty() ? "" : " after ':'");
   }
-  if (!parse.ranks_given && parse.per_node > 0) parse.program.ranks = parse.per_node;
+  if (!parse.ranks_given) parse.without_ranks.push_back(parse.options.programs.size());
   parse.options.programs.push_back(std::move(parse.program));
   parse.program = Program{};
   parse.ranks_given = false;
   return Status::ok();
+}
+
+// A program without -n has a rank for each slot.
+void finish_hosts(Parse& parse) {
+  Options& options = parse.options;
+  const bool listed = !options.hosts.empty();
+  if (!listed && (!options.remote_shell.empty() || !options.remote_mpiexec.empty())) {
+    options.notes.emplace_back("--rsh and --remote-mpiexec have no effect without a list of hosts");
+  }
+  if (listed && parse.per_node > 0) set_slots(options.hosts, parse.per_node);
+  const int ranks = listed ? slots_of(options.hosts) : std::max(1, parse.per_node);
+  for (const std::size_t program : parse.without_ranks) options.programs[program].ranks = ranks;
+  const char *shell = std::getenv("HEDDLE_RSH"), *mpiexec = std::getenv("HEDDLE_REMOTE_MPIEXEC");
+  if (options.remote_shell.empty() && shell != nullptr) options.remote_shell = shell;
+  if (options.remote_mpiexec.empty() && mpiexec != nullptr) options.remote_mpiexec = mpiexec;
 }
 
 }  // namespace
@@ -223,8 +268,12 @@ Status parse_options(const std::vector<std::string>& arguments, Options& options
     }
   }
   HEDDLE_TRY(finish_program(parse));
+  finish_hosts(parse);
   if (options.ranks() > boot::kMaxRanks) return error(MPI_ERR_ARG, "more than %d ranks", boot::kMaxRanks);
-  if (options.map_by != Unit::kNone && options.bind_to == Unit::kNone) {
+  if (!options.hosts.empty()) {
+    HEDDLE_TRY(place(options.hosts, options.ranks(), options.binding.oversubscribe, options.placement));
+  }
+  if (options.binding.map_by != Unit::kNone && options.binding.bind_to == Unit::kNone) {
     options.notes.emplace_back("--map-by has no effect without --bind-to: the kernel places the ranks");
   }
   return Status::ok();
@@ -233,7 +282,7 @@ Status parse_options(const std::vector<std::string>& arguments, Options& options
 std::string help_text() {
   std::string text =
       "Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...\n"
-      "Starts the ranks of an MPI job on this node and stays until they have ended.\n\n"
+      "Starts the ranks of an MPI job, on this node or on a list of hosts, and stays until they have ended.\n\n"
       "Options (one dash or two):\n";
   for (const Row& row : kRows) {
     std::string left = "  ";

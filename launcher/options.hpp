@@ -11,12 +11,19 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "hosts.hpp"
 
 namespace heddle::launcher {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 enum class Unit { kNone, kHwThread, kCore, kSocket, kNuma };
+
+struct BindingOptions {
+  Unit bind_to = Unit::kNone;
+  Unit map_by = Unit::kNone;
+  bool oversubscribe = false;
+};
 
 // One part between `:`.
 struct Program {
@@ -30,9 +37,11 @@ struct Options {
   std::vector<Program> programs;
   Variables variables;  // for all programs
   bool tag_output = false;
-  Unit bind_to = Unit::kNone;
-  Unit map_by = Unit::kNone;
-  bool oversubscribe = false;
+  BindingOptions binding;
+  HostList hosts;              // empty: this node alone
+  Placement placement;         // on the hosts
+  std::string remote_shell;    // empty: ssh
+  std::string remote_mpiexec;  // empty: where this one is
   bool help = false;
   bool version = false;
   std::vector<std::string> notes;  // to tell the user, and go on

@@ -125,23 +125,23 @@ void Sink::drain(const std::function<bool()>& stop) {
   }
 }
 
-Stream::Stream(EventLoop& loop, Sink& sink, int rank, bool alone, Fd fd)
-    : loop_(loop), sink_(sink), rank_(rank), alone_(alone), fd_(std::move(fd)) {
+Stream::Stream(EventLoop& loop, Outlet& outlet, int rank, bool alone, Fd fd)
+    : loop_(loop), outlet_(outlet), rank_(rank), alone_(alone), fd_(std::move(fd)) {
   fcntl(fd_.get(), F_SETFL, O_NONBLOCK);
-  follow_sink();
+  follow_outlet();
 }
 
 Stream::~Stream() { *alive_ = false; }
 
-void Stream::follow_sink() {
+void Stream::follow_outlet() {
   if (!fd_.is_open()) return;
-  if (sink_.is_broken()) {
+  if (outlet_.is_broken()) {
     // The rank's next write raises SIGPIPE in it, as it would without mpiexec in between.
     close();
-  } else if (sink_.is_full() && reading_) {
+  } else if (outlet_.is_full() && reading_) {
     loop_.forget(fd_.get());
     reading_ = false;
-  } else if (!sink_.is_full() && !reading_) {
+  } else if (!outlet_.is_full() && !reading_) {
     reading_ = loop_.watch(fd_.get(), EPOLLIN, [this] { read_once(); }).is_ok();
   }
 }
@@ -156,7 +156,7 @@ bool Stream::read_once() {
   const ssize_t n = read(fd_.get(), bytes, sizeof bytes);
   if (n > 0) {
     take({bytes, static_cast<std::size_t>(n)});
-    follow_sink();
+    follow_outlet();
     return true;
   }
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
@@ -171,18 +171,18 @@ void Stream::take(std::string_view bytes) {
     const std::string_view lines = bytes.substr(0, last_newline + 1);
     bytes.remove_prefix(last_newline + 1);
     if (rest_.empty()) {
-      sink_.put(rank_, lines);
+      outlet_.put(rank_, lines);
     } else {
       rest_ += lines;
-      sink_.put(rank_, rest_);
+      outlet_.put(rank_, rest_);
       rest_.clear();
     }
   }
   rest_ += bytes;
   if (alone_ || rest_.size() > kMaxLine) {
-    sink_.put(rank_, rest_);
+    outlet_.put(rank_, rest_);
     rest_.clear();
-  } else if (!rest_.empty() && sink_.is_terminal()) {
+  } else if (!rest_.empty() && outlet_.is_terminal()) {
     show_rest_later();
   }
 }
@@ -190,14 +190,14 @@ void Stream::take(std::string_view bytes) {
 void Stream::show_rest_later() {
   loop_.at(Clock::now() + kStandsStill, [this, alive = alive_, then = received_] {
     if (!*alive || received_ != then) return;
-    sink_.put(rank_, rest_);
+    outlet_.put(rank_, rest_);
     rest_.clear();
   });
 }
 
 void Stream::close() {
   if (!fd_.is_open()) return;
-  sink_.put(rank_, rest_);
+  outlet_.put(rank_, rest_);
   rest_.clear();
   if (reading_) loop_.forget(fd_.get());
   reading_ = false;

@@ -2,9 +2,10 @@
 //
 // Problem: 64 ranks print at once; a line of one must never be cut by a line of another, nor by mpiexec's messages. A
 //          reader that stops (a pager) must stop the ranks and nothing else; memory stays bounded.
-// Method:  a Stream holds what a rank has printed of an unfinished line; complete lines go to a Sink, which writes what
-//          its descriptor takes without blocking. A Sink that has too much to write stops reading from its ranks until
-//          it is nearly empty. stdout and stderr that are the same file share one Sink.
+// Method:  a Stream holds what a rank has printed of an unfinished line; complete lines go to an Outlet: beside
+//          mpiexec that is a Sink, which writes what its descriptor takes without blocking; on another host they go
+//          to mpiexec first (channel_outlet.hpp). An Outlet that has too much to write stops reading from its ranks
+//          until it is nearly empty. stdout and stderr that are the same file share one Sink.
 // Exceptions: an unfinished line waits for its end. But a stream that closes gives out its rest, and a line over 1 MiB
 //          is given out in pieces. Where nobody can be interrupted (a job of one rank) everything passes at once. On a
 //          terminal a rest that stands still for 0.1 s is shown, so that a question can be answered. When another rank
@@ -23,19 +24,31 @@ namespace heddle::launcher {
 
 inline constexpr int kMpiexecItself = -1;
 
+// Where lines go.
+class Outlet {
+ public:
+  // Text of `rank`, or of mpiexec itself: whole lines, or a piece of one.
+  virtual void put(int rank, std::string_view text) = 0;
+  virtual bool is_full() const noexcept = 0;
+  virtual bool is_terminal() const noexcept = 0;
+  // The reader has gone: what is put is lost, and the ranks should learn of it.
+  virtual bool is_broken() const noexcept = 0;
+
+ protected:
+  ~Outlet() = default;
+};
+
 // One of mpiexec's own descriptors.
-class Sink {
+class Sink final : public Outlet {
  public:
   Sink(EventLoop& loop, int fd, bool tag);
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
-  // Text of `rank`, or of mpiexec itself: whole lines, or a piece of one.
-  void put(int rank, std::string_view text);
-  bool is_full() const noexcept { return pending_.size() - written_ > kFull; }
-  bool is_terminal() const noexcept { return terminal_; }
-  // The reader has gone: what is put is lost, and the ranks should learn of it.
-  bool is_broken() const noexcept { return broken_; }
+  void put(int rank, std::string_view text) override;
+  bool is_full() const noexcept override { return pending_.size() - written_ > kFull; }
+  bool is_terminal() const noexcept override { return terminal_; }
+  bool is_broken() const noexcept override { return broken_; }
   // It broke, and not because the reader went: what the job printed is not where the user wanted it.
   bool has_lost() const noexcept { return lost_; }
   // Called when a full sink has room again, or broke.
@@ -67,15 +80,15 @@ class Sink {
 // What one rank prints to one of its two outputs.
 class Stream {
  public:
-  Stream(EventLoop& loop, Sink& sink, int rank, bool alone, Fd fd);
+  Stream(EventLoop& loop, Outlet& outlet, int rank, bool alone, Fd fd);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
   // Takes what is there, without waiting. Works while paused, too.
   void read_available();
-  // Stops and starts reading as the sink can take it.
-  void follow_sink();
+  // Stops and starts reading as the outlet can take it.
+  void follow_outlet();
   void close_after_reading() {
     read_available();
     close();
@@ -90,7 +103,7 @@ class Stream {
   void show_rest_later();
 
   EventLoop& loop_;
-  Sink& sink_;
+  Outlet& outlet_;
   const int rank_;
   const bool alone_;
   Fd fd_;

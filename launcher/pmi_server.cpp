@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <random>
 
-#include "boot/boot.hpp"
 #include "boot/environment.hpp"
 
 namespace heddle::launcher {
@@ -16,74 +14,85 @@ namespace {
 // Hydra's limits, which MPICH's programs are used to.
 constexpr std::size_t kMaxName = 256, kMaxKey = 64, kMaxValue = 1024;
 constexpr std::size_t kMaxUnsent = 1 << 20;
+constexpr std::uint32_t kUnwatched = ~0u;
+constexpr const char* kKeyNotFound = "cmd=get_result rc=-1 msg=key_not_found";
+
+std::string found(const std::string& value) { return "cmd=get_result rc=0 msg=success value=" + value; }
 
 }  // namespace
 
-PmiServer::PmiServer(EventLoop& loop, Listener& listener, std::string job, int size)
-    : loop_(loop), listener_(listener), job_(std::move(job)), clients_(static_cast<std::size_t>(size)) {
-  std::string secret;
-  std::random_device random;
-  while (secret.size() < 64) secret += "0123456789abcdef"[random() % 16];
-  values_["heddle-secret"] = secret;
-  values_["PMI_process_mapping"] = "(vector,(0,1," + std::to_string(size) + "))";
+PmiServer::PmiServer(EventLoop& loop, Listener& listener, const NodeSpec& spec)
+    : loop_(loop), listener_(listener), spec_(spec), clients_(spec.ranks.size()) {
+  values_["PMI_process_mapping"] = spec.mapping;
+  values_[std::string(boot::kSecretKey)] = spec.secret;
+  for (std::size_t i = 0; i < clients_.size(); ++i) clients_[i].number = spec.ranks[i].number;
 }
 
-Status PmiServer::serve(int rank, int appnum, Fd socket) {
+Status PmiServer::serve(std::size_t rank, int appnum, Fd socket) {
   Client& client = clients_[rank];
   client.appnum = appnum;
   client.socket = std::move(socket);
-  return loop_.watch(client.socket.get(), EPOLLIN, [this, rank] { on_ready(rank); });
+  client.events = EPOLLIN;
+  return loop_.watch(client.socket.get(), EPOLLIN, [this, &client] { on_ready(client); });
 }
 
-void PmiServer::on_ready(int rank) {
-  if (clients_[rank].blocked) {
-    flush(rank);
+void PmiServer::on_ready(Client& client) {
+  if (client.events == EPOLLOUT) {
+    flush(client);
+  } else if (client.asks) {
+    loop_.forget(client.socket.get());  // its end, which is all that can come now; read_last() has the rest
+    client.events = kUnwatched;
   } else {
-    read_once(rank);
+    read_once(client);
   }
 }
 
-void PmiServer::read_available(int rank) {
-  while (clients_[rank].socket.is_open() && read_once(rank)) {
-  }
-}
-
-bool PmiServer::read_once(int rank) {
+void PmiServer::read_last(std::size_t rank) {
   Client& client = clients_[rank];
+  client.ended = true;
+  handle_lines(client);
+  while (client.socket.is_open() && read_once(client)) {
+  }
+  hang_up(client);
+}
+
+bool PmiServer::read_once(Client& client) {
   char bytes[4096];
   const ssize_t n = recv(client.socket.get(), bytes, sizeof bytes, MSG_DONTWAIT);
   if (n > 0) {
     client.received.append({bytes, static_cast<std::size_t>(n)});
-    handle_lines(rank);
+    handle_lines(client);
     return true;
   }
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-  hang_up(rank);  // the rank's end, or its exec of something that has no use for PMI; its exit decides what that means
+  hang_up(client);  // its end, or its exec of something that has no use for PMI; its exit decides what that means
   return false;
 }
 
-void PmiServer::handle_lines(int rank) {
-  Client& client = clients_[rank];
+void PmiServer::handle_lines(Client& client) {
+  if (client.handling) return;
+  client.handling = true;
   std::string text;
   Status status;
-  while (client.socket.is_open() && client.received.next(text, status)) handle_line(rank, text);
+  const auto may_go_on = [&] { return client.socket.is_open() && (!client.asks || client.ended); };
+  while (may_go_on() && client.received.next(text, status)) handle_line(client, text);
+  client.handling = false;
   if (!status) {
-    hang_up(rank);
-    listener_.pmi_violation(rank, last_error_detail());
+    hang_up(client);
+    listener_.pmi_violation(client.number, last_error_detail());
   }
 }
 
-void PmiServer::handle_line(int rank, const std::string& text) {
-  Client& client = clients_[rank];
+void PmiServer::handle_line(Client& client, const std::string& text) {
   if (client.in_mcmd) {
     if (text != "endcmd") return;
     client.in_mcmd = false;
-    return answer(rank, "cmd=" + client.mcmd + "_result rc=-1 msg=not_supported");
+    return answer(client, "cmd=" + client.mcmd + "_result rc=-1 msg=not_supported");
   }
   boot::Pmi1Line line;
   if (!boot::Pmi1Line::parse(text, line)) {
-    hang_up(rank);
-    return listener_.pmi_violation(rank, last_error_detail());
+    hang_up(client);
+    return listener_.pmi_violation(client.number, last_error_detail());
   }
   const std::string_view command = line.command();
   if (text.starts_with("mcmd=")) {
@@ -93,107 +102,116 @@ void PmiServer::handle_line(int rank, const std::string& text) {
     client.started = true;
     ++client.inits;
     client.finished = false;
-    answer(rank, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1");
+    answer(client, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1");
   } else if (command == "get_maxes") {
-    answer(rank, "cmd=maxes rc=0 kvsname_max=" + std::to_string(kMaxName) + " keylen_max=" + std::to_string(kMaxKey) +
-                     " vallen_max=" + std::to_string(kMaxValue));
+    answer(client, "cmd=maxes rc=0 kvsname_max=" + std::to_string(kMaxName) + " keylen_max=" + std::to_string(kMaxKey) +
+                       " vallen_max=" + std::to_string(kMaxValue));
   } else if (command == "get_appnum") {
-    answer(rank, "cmd=appnum rc=0 appnum=" + std::to_string(client.appnum));
+    answer(client, "cmd=appnum rc=0 appnum=" + std::to_string(client.appnum));
   } else if (command == "get_my_kvsname") {
-    answer(rank, "cmd=my_kvsname rc=0 kvsname=" + job_);
+    answer(client, "cmd=my_kvsname rc=0 kvsname=" + spec_.job);
   } else if (command == "get_universe_size") {
-    answer(rank, "cmd=universe_size rc=0 size=" + std::to_string(clients_.size()));
+    answer(client, "cmd=universe_size rc=0 size=" + std::to_string(spec_.size));
   } else if (command == "put") {
-    answer(rank, put(line));
+    answer(client, put(line));
   } else if (command == "get") {
-    answer(rank, get(client, line));
+    get(client, line);
   } else if (command == "barrier_in") {
-    enter_barrier(rank);
+    enter_barrier(client);
   } else if (command == "finalize") {
     client.finished = true;
-    answer(rank, "cmd=finalize_ack rc=0");
+    answer(client, "cmd=finalize_ack rc=0");
   } else if (command == "abort") {
     const std::string* code = line.find("exitcode");
     int number = 1;
     if (code != nullptr) boot::parse_int(*code, -2147483647 - 1, 2147483647, number);
-    listener_.pmi_abort(rank, number);
+    listener_.pmi_abort(client.number, number);
   } else if (command == "publish_name" || command == "unpublish_name" || command == "lookup_name") {
     const std::string_view verb = command.substr(0, command.find('_'));
-    answer(rank, "cmd=" + std::string(verb) + "_result rc=-1 info=not_supported msg=not_supported");
+    answer(client, "cmd=" + std::string(verb) + "_result rc=-1 info=not_supported msg=not_supported");
   } else {
-    hang_up(rank);
-    listener_.pmi_violation(rank, "PMI-1 has no command '" + std::string(command.substr(0, 40)) + "'");
+    hang_up(client);
+    listener_.pmi_violation(client.number, "PMI-1 has no command '" + std::string(command.substr(0, 40)) + "'");
   }
 }
 
 std::string PmiServer::put(const boot::Pmi1Line& line) {
   const std::string *key = line.find("key"), *value = line.find("value"), *job = line.find("kvsname");
-  if (key == nullptr || value == nullptr || (job != nullptr && *job != job_)) {
+  if (key == nullptr || value == nullptr || (job != nullptr && *job != spec_.job)) {
     return "cmd=put_result rc=-1 msg=incomplete";
   }
   if (key->size() > kMaxKey || value->size() > kMaxValue) return "cmd=put_result rc=-1 msg=too_long";
   values_[*key] = *value;
+  listener_.pmi_put(*key, *value);
   return "cmd=put_result rc=0 msg=success";
 }
 
-std::string PmiServer::get(Client& client, const boot::Pmi1Line& line) {
+void PmiServer::get(Client& client, const boot::Pmi1Line& line) {
   const std::string *key = line.find("key"), *job = line.find("kvsname");
-  if (key != nullptr && *key == boot::kSegmentKey && segment_ >= 0) {
-    client.asked_first = client.inits == 1;
-    return "cmd=get_result rc=0 msg=success value=" + std::string(*client.asked_first ? "" : boot::kUsedSegment) +
-           std::to_string(segment_);
+  if (key == nullptr || key->size() > kMaxKey || (job != nullptr && *job != spec_.job)) {
+    return answer(client, kKeyNotFound);
   }
-  const auto found = key == nullptr || (job != nullptr && *job != job_) ? values_.end() : values_.find(*key);
-  if (found == values_.end()) return "cmd=get_result rc=-1 msg=key_not_found";
-  return "cmd=get_result rc=0 msg=success value=" + found->second;
+  if (*key == boot::kSegmentKey && segment_ >= 0) {
+    client.asked_first = client.inits == 1;
+    return answer(client,
+                  found((*client.asked_first ? "" : std::string(boot::kUsedSegment)) + std::to_string(segment_)));
+  }
+  if (const auto known = values_.find(*key); known != values_.end()) return answer(client, found(known->second));
+  if (client.ended) return;
+  client.asks = true;
+  choose_events(client);
+  std::vector<Client*>& asking = asked_[*key];
+  asking.push_back(&client);
+  if (asking.size() == 1) listener_.pmi_get(*key);
 }
 
-void PmiServer::enter_barrier(int rank) {
-  if (clients_[rank].in_barrier) return;
-  clients_[rank].in_barrier = true;
+void PmiServer::answer_get(const std::string& key, const std::string* value) {
+  const auto question = asked_.find(key);
+  if (question == asked_.end()) return;
+  const std::vector<Client*> asking = std::move(question->second);
+  asked_.erase(question);
+  if (value != nullptr) values_[key] = *value;
+  for (Client* client : asking) {
+    if (client->ended) continue;
+    client->asks = false;
+    answer(*client, value == nullptr ? kKeyNotFound : found(*value));
+    choose_events(*client);
+    handle_lines(*client);
+  }
+}
+
+void PmiServer::enter_barrier(Client& client) {
+  if (client.in_barrier) return;
+  client.in_barrier = true;
   for (const Client& other : clients_) {
-    if (!other.in_barrier || !other.asked_first || !clients_[rank].asked_first) continue;
-    if (other.asked_first == clients_[rank].asked_first) continue;
+    if (!other.in_barrier || !other.asked_first || !client.asked_first) continue;
+    if (other.asked_first == client.asked_first) continue;
     return listener_.pmi_violation(
-        rank, "it and rank " + std::to_string(&other - clients_.data()) +
-                  " are not in the same program: ranks that run several have to run the same ones");
+        client.number, "it and rank " + std::to_string(other.number) +
+                           " are not in the same program: ranks that run several have to run the same ones");
   }
-  if (++in_barrier_ == static_cast<int>(clients_.size())) {
-    leave_barrier();
-  } else {
-    check_company();
+  if (++in_barrier_ < clients_.size()) {
+    if (in_barrier_ == 1) listener_.pmi_one_waits(client.number);
+    return;
   }
+  const auto knows = std::ranges::find_if(clients_, [](const Client& c) { return c.asked_first.has_value(); });
+  const Client& witness = knows == clients_.end() ? client : *knows;
+  listener_.pmi_all_wait({witness.number, witness.asked_first ? *witness.asked_first : -1});
 }
 
 void PmiServer::leave_barrier() {
   in_barrier_ = 0;
   for (Client& c : clients_) c.in_barrier = false;
-  for (int r = 0; r < static_cast<int>(clients_.size()); ++r) answer(r, "cmd=barrier_out rc=0");
+  for (Client& c : clients_) answer(c, "cmd=barrier_out rc=0");
 }
 
-void PmiServer::departed(int rank) {
-  clients_[rank].gone = true;
-  hang_up(rank);
-  check_company();
-}
-
-// MPI_Init is a meeting of all ranks, and so is a barrier: one that has ended will not come.
-void PmiServer::check_company() {
-  const auto waiting = std::ranges::find_if(clients_, &Client::in_barrier);
-  const auto gone = std::ranges::find_if(clients_, &Client::gone);
-  if (waiting == clients_.end() || gone == clients_.end()) return;
-  listener_.pmi_stuck(static_cast<int>(waiting - clients_.begin()), static_cast<int>(gone - clients_.begin()));
-}
-
-void PmiServer::answer(int rank, const std::string& line) {
-  Client& client = clients_[rank];
+void PmiServer::answer(Client& client, const std::string& line) {
   if (!client.socket.is_open()) return;
   client.unsent += line + "\n";
-  flush(rank);
+  flush(client);
 }
 
-void PmiServer::flush(int rank) {
-  Client& client = clients_[rank];
+void PmiServer::flush(Client& client) {
   while (!client.unsent.empty()) {
     const ssize_t n =
         send(client.socket.get(), client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -202,22 +220,22 @@ void PmiServer::flush(int rank) {
     } else if (errno == EAGAIN && client.unsent.size() < kMaxUnsent) {
       break;
     } else if (errno != EINTR) {
-      return hang_up(rank);
+      return hang_up(client);
     }
   }
-  set_blocked(rank, !client.unsent.empty());
+  choose_events(client);
 }
 
-void PmiServer::set_blocked(int rank, bool blocked) {
-  Client& client = clients_[rank];
-  if (client.blocked == blocked) return;
-  client.blocked = blocked;
-  const std::uint32_t events = blocked ? EPOLLOUT : EPOLLIN;
-  loop_.watch(client.socket.get(), events, [this, rank] { on_ready(rank); }).ignore();
+// Nothing is read from who does not listen, or waits for an answer.
+void PmiServer::choose_events(Client& client) {
+  std::uint32_t events = client.asks ? 0u : std::uint32_t{EPOLLIN};
+  if (!client.unsent.empty()) events = EPOLLOUT;
+  if (client.events == events || !client.socket.is_open()) return;
+  client.events = events;
+  loop_.watch(client.socket.get(), events, [this, &client] { on_ready(client); }).ignore();
 }
 
-void PmiServer::hang_up(int rank) {
-  Client& client = clients_[rank];
+void PmiServer::hang_up(Client& client) {
   if (!client.socket.is_open()) return;
   loop_.forget(client.socket.get());
   client.socket.reset();

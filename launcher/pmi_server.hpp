@@ -1,10 +1,13 @@
-// mpiexec's side of PMI-1: the key-value space and the barrier of one job.
+// The launcher's side of PMI-1, for the ranks of one node.
 //
 // Problem: what a rank writes on its socket comes from a program that may be wrong or may be dying, and it must
 //          neither hang mpiexec nor confuse the job.
 // Method:  a state per rank, no waiting anywhere: answers that a rank does not read stay queued, and nothing more is
-//          read from it until it has. What ends a job (abort, a line that is not PMI-1, a barrier that cannot end)
-//          goes to the Listener.
+//          read from it until it has. What concerns other nodes goes to the Listener: every put; a get of what is
+//          not known here, once for all who ask; a barrier when its first and when its last rank is in; and what ends
+//          a job (abort, a line that is not PMI-1).
+// Order:   a rank whose get waits for the Listener is not read until the answer is there, so its answers keep the
+//          order of its questions. A get inside a barrier is answered inside it.
 // Speaks:  init get_maxes get_appnum get_my_kvsname get_universe_size put get barrier_in abort finalize, for programs
 //          of Heddle and of MPICH. Spawning and name publishing are refused, politely.
 // Threads: one.
@@ -17,6 +20,8 @@
 
 #include "boot/pmi1_line.hpp"
 #include "event_loop.hpp"
+#include "node_link.hpp"
+#include "node_spec.hpp"
 
 namespace heddle::launcher {
 
@@ -24,65 +29,75 @@ class PmiServer {
  public:
   class Listener {
    public:
+    // Ranks here are those of the job.
+    virtual void pmi_put(const std::string& key, const std::string& value) = 0;
+    // Answered by answer_get(), perhaps before this returns.
+    virtual void pmi_get(const std::string& key) = 0;
+    virtual void pmi_one_waits(int rank) = 0;
+    // Answered by leave_barrier().
+    virtual void pmi_all_wait(const Witness& witness) = 0;
     virtual void pmi_abort(int rank, int code) = 0;
     virtual void pmi_violation(int rank, const std::string& what) = 0;
-    // `waiting` is in a barrier, or in MPI_Init, and `gone` will never come.
-    virtual void pmi_stuck(int waiting, int gone) = 0;
 
    protected:
     ~Listener() = default;
   };
 
-  PmiServer(EventLoop& loop, Listener& listener, std::string job, int size);
+  // REQUIRES: `spec` outlives it. Below, ranks are counted as in spec.ranks.
+  PmiServer(EventLoop& loop, Listener& listener, const NodeSpec& spec);
 
-  Status serve(int rank, int appnum, Fd socket);
-  // Handles what the rank has sent so far: call before its death is judged.
-  void read_available(int rank);
-  // The rank has ended.
-  void departed(int rank);
+  Status serve(std::size_t rank, int appnum, Fd socket);
+  // The rank has ended: handles the rest of what it has sent.
+  void read_last(std::size_t rank);
+  // Null: nobody has put `key`.
+  void answer_get(const std::string& key, const std::string* value);
+  void leave_barrier();
 
   // The descriptor of the node's shared memory that every rank inherits.
   void set_segment(int fd) noexcept { segment_ = fd; }
-  bool has_started(int rank) const noexcept { return clients_[rank].started; }
-  bool has_finished(int rank) const noexcept { return clients_[rank].finished; }
+  bool has_started(std::size_t rank) const noexcept { return clients_[rank].started; }
+  bool has_finished(std::size_t rank) const noexcept { return clients_[rank].finished; }
 
  private:
   struct Client {
-    Fd socket;
+    int number = 0;  // in the job
     int appnum = 0;
+    Fd socket;
     boot::Pmi1Buffer received;
     std::string unsent;
-    bool blocked = false;                    // unsent waits for room in the socket; nothing is read meanwhile
+    std::uint32_t events = 0;                // that its socket is watched for
     int inits = 0;                           // the programs of the rank so far, and returns of each
     std::optional<bool> asked_first;         // whether its program is the first, once it has asked for the memory
     bool started = false, finished = false;  // between init and finalize; after finalize
-    bool in_barrier = false, gone = false;
+    bool in_barrier = false;
+    bool asks = false;      // a get that waits for answer_get()
+    bool handling = false;  // handle_lines() is at work
+    bool ended = false;
     bool in_mcmd = false;  // inside a message of several lines, which ends with "endcmd"
     std::string mcmd;
   };
 
-  void on_ready(int rank);
-  bool read_once(int rank);
-  void handle_lines(int rank);
-  void handle_line(int rank, const std::string& text);
-  void answer(int rank, const std::string& line);
-  void flush(int rank);
-  void set_blocked(int rank, bool blocked);
-  void hang_up(int rank);
+  void on_ready(Client& client);
+  bool read_once(Client& client);
+  void handle_lines(Client& client);
+  void handle_line(Client& client, const std::string& text);
+  void answer(Client& client, const std::string& line);
+  void flush(Client& client);
+  void choose_events(Client& client);
+  void hang_up(Client& client);
 
   std::string put(const boot::Pmi1Line& line);
-  std::string get(Client& client, const boot::Pmi1Line& line);
-  void enter_barrier(int rank);
-  void leave_barrier();
-  void check_company();
+  void get(Client& client, const boot::Pmi1Line& line);
+  void enter_barrier(Client& client);
 
   EventLoop& loop_;
   Listener& listener_;
-  const std::string job_;
+  const NodeSpec& spec_;
   int segment_ = -1;
   std::vector<Client> clients_;
-  std::unordered_map<std::string, std::string> values_;
-  int in_barrier_ = 0;
+  std::unordered_map<std::string, std::string> values_;          // put here, or got before
+  std::unordered_map<std::string, std::vector<Client*>> asked_;  // gets that wait for answer_get()
+  std::size_t in_barrier_ = 0;
 };
 
 }  // namespace heddle::launcher

@@ -50,7 +50,7 @@ install_packages() {
 }
 
 PACKAGES_BUILD=(gcc g++ cmake ninja-build git python3 python3-venv libhwloc-dev libgtest-dev librapidcheck-dev pkg-config)
-PACKAGES_TEST=(clang clang-format-14 gdb binutils ccache valgrind iproute2 nftables)
+PACKAGES_TEST=(clang clang-format-14 gdb binutils ccache valgrind iproute2 nftables openssh-client openssh-server)
 PACKAGES_SOURCES=(apt dpkg-dev make libblas-dev)
 
 # configure <preset>, build <preset> [target...]

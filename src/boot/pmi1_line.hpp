@@ -18,6 +18,8 @@ namespace heddle::boot {
 // What Heddle's mpiexec knows under this key is the number of a descriptor that all ranks of a node have inherited, for the
 // memory that they share; `used:` before it for any program of a rank but its first.
 inline constexpr std::string_view kSegmentKey = "heddle-segment", kUsedSegment = "used:";
+// And under this one: 64 hexadecimal digits that the ranks of this job share and nobody else can read.
+inline constexpr std::string_view kSecretKey = "heddle-secret";
 
 // One line taken apart.
 class Pmi1Line {

@@ -36,24 +36,20 @@ Cpus range(int from, int to) {
 // Two sockets of two NUMA nodes of two cores of two threads: 16 processors, thread pairs (0,1), (2,3), ...
 class Binding : public testing::Test {
  protected:
-  void SetUp() override {
-    setenv("HWLOC_SYNTHETIC", "pack:2 group:2 [numa] core:2 pu:2", 1);
-    options_.programs.resize(1);
-  }
+  void SetUp() override { setenv("HWLOC_SYNTHETIC", "pack:2 group:2 [numa] core:2 pu:2", 1); }
   void TearDown() override { unsetenv("HWLOC_SYNTHETIC"); }
 
   std::vector<Cpus> plan(int ranks, Unit bind, Unit map = Unit::kNone, const Cpus& allowed = range(0, 16)) {
-    options_.programs[0].ranks = ranks;
     options_.bind_to = bind;
     options_.map_by = map;
     std::vector<CpuSet> sets;
-    if (!plan_binding(options_, of(allowed), sets)) return {};
+    if (!plan_binding(options_, static_cast<std::size_t>(ranks), of(allowed), sets)) return {};
     std::vector<Cpus> result;
     for (const CpuSet& s : sets) result.push_back(in(s));
     return result;
   }
 
-  Options options_;
+  BindingOptions options_;
 };
 
 using List = std::vector<Cpus>;

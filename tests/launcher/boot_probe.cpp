@@ -1,6 +1,8 @@
 // A program that is nothing but its boot: what a rank does in MPI_Init and MPI_Finalize, and ways to die in between.
 //
 //   boot_probe exchange            every rank reads what every rank has put, and prints one line
+//   boot_probe rounds N            N times: every rank reads what its neighbours have put in that round
+//   boot_probe secret              every rank prints what the launcher tells the ranks of this job only
 //   boot_probe abort RANK CODE     RANK aborts while the others wait in a fence
 //   boot_probe leave RANK CODE     RANK ends with CODE without saying goodbye
 //   boot_probe late RANK CODE      RANK ends with CODE after saying goodbye
@@ -32,6 +34,28 @@ Status exchange(boot::Boot& boot) {
   return Status::ok();
 }
 
+Status rounds(boot::Boot& boot, int count) {
+  for (int i = 0; i < count; ++i) {
+    const auto key = [&](int rank) { return "probe-" + std::to_string(i) + "-" + std::to_string(rank); };
+    HEDDLE_TRY(boot.put(key(boot.rank()), std::to_string(i * boot.rank())));
+    HEDDLE_TRY(boot.fence());
+    for (const int r : {(boot.rank() + 1) % boot.size(), (boot.rank() + boot.size() - 1) % boot.size()}) {
+      std::string value;
+      HEDDLE_TRY(boot.get(key(r), value));
+      if (value != std::to_string(i * r))
+        std::printf("rank %d: round %d of rank %d is %s\n", boot.rank(), i, r, value.c_str());
+    }
+  }
+  return Status::ok();
+}
+
+Status print_secret(boot::Boot& boot) {
+  std::string value;
+  HEDDLE_TRY(boot.get("heddle-secret", value));
+  std::printf("%s\n", value.c_str());
+  return Status::ok();
+}
+
 int fail() {
   std::fprintf(stderr, "boot_probe: %s\n", last_error_detail());
   return 90;
@@ -46,6 +70,8 @@ int main(int argc, char** argv) {
   const auto boot = boot::connect(status);
   if (!status) return fail();
   if (what == "exchange" && !exchange(*boot)) return fail();
+  if (what == "rounds" && !rounds(*boot, chosen)) return fail();
+  if (what == "secret" && !print_secret(*boot)) return fail();
   if (boot->rank() == chosen) {
     if (what == "abort") boot->abort(code, "probe: rank " + std::to_string(chosen) + " gives up");
     if (what == "kill") kill(getpid(), SIGKILL);
