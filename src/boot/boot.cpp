@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "boot/environment.hpp"
-#include "boot/pmi1.hpp"
+#include "boot/pmi.hpp"
 #include "boot/singleton.hpp"
 #include "mpi.h"
 
@@ -45,7 +45,7 @@ std::unique_ptr<Boot> connect(Status& status) {
     return nullptr;
   }
   if (std::getenv("PMI_FD") != nullptr) {
-    std::unique_ptr<Boot> boot = Pmi1::connect(Pmi1Options{}, status);
+    std::unique_ptr<Boot> boot = connect_pmi(PmiOptions{}, status);
     unsetenv("PMI_FD");
     setenv(kJoined, std::to_string(me).c_str(), 1);
     return boot;

@@ -64,7 +64,7 @@ Status open_shm(boot::Boot& boot, bool threaded, std::unique_ptr<wire::Wire>* ou
     HEDDLE_TRY(boot.fence());
     HEDDLE_TRY(made);
     std::string card;
-    HEDDLE_TRY(boot.get(key, card));
+    HEDDLE_TRY(boot.get(boot.local_ranks().front(), key, card));
     if (card.starts_with(kFailed)) return error(MPI_ERR_NO_MEM, "%s", failure_of(card).c_str());
     if (boot.local_rank() != 0) HEDDLE_TRY(wire::Segment::attach(card, ranks, &segment));
     // Until everyone has it open, its maker may not leave.

@@ -47,9 +47,9 @@ TEST_F(Connect, NobodyLaunchedUs) {
   ASSERT_TRUE(boot->put("a", "b"));
   ASSERT_TRUE(boot->fence());
   std::string value;
-  ASSERT_TRUE(boot->get("a", value));
+  ASSERT_TRUE(boot->get(0, "a", value));
   EXPECT_EQ(value, "b");
-  EXPECT_EQ(boot->get("c", value).error_class(), MPI_ERR_NAME);
+  EXPECT_EQ(boot->get(0, "c", value).error_class(), MPI_ERR_NAME);
   EXPECT_TRUE(boot->finalize());
   EXPECT_EXIT(boot->abort(3, "gone"), testing::ExitedWithCode(3), "^gone\n$");
 }

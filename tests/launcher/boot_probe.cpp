@@ -1,6 +1,8 @@
 // A program that is nothing but its boot: what a rank does in MPI_Init and MPI_Finalize, and ways to die in between.
 //
 //   boot_probe exchange            every rank reads what every rank has put, and prints one line
+//   boot_probe meanwhile           rank 0 comes late to a fence; the others read all values while they wait for it
+//   boot_probe early               every rank reads what the next one has put, before any fence
 //   boot_probe abort RANK CODE     RANK aborts while the others wait in a fence
 //   boot_probe leave RANK CODE     RANK ends with CODE without saying goodbye
 //   boot_probe late RANK CODE      RANK ends with CODE after saying goodbye
@@ -24,11 +26,41 @@ Status exchange(boot::Boot& boot) {
   int right = 0;
   for (int r = 0; r < boot.size(); ++r) {
     std::string value;
-    HEDDLE_TRY(boot.get("probe-" + std::to_string(r), value));
+    HEDDLE_TRY(boot.get(r, "probe-" + std::to_string(r), value));
     right += value == "value-of-" + std::to_string(r);
   }
   std::printf("rank %d of %d: %d values, %d on this node, program %d\n", boot.rank(), boot.size(), right,
               boot.local_size(), boot.appnum());
+  return Status::ok();
+}
+
+Status read_of(boot::Boot& boot, int rank, std::string& value) {
+  return boot.get(rank, "probe-" + std::to_string(rank), value);
+}
+
+Status ask_in_fence(boot::Boot& boot) {
+  HEDDLE_TRY(boot.put("probe-" + std::to_string(boot.rank()), "value-of-" + std::to_string(boot.rank())));
+  HEDDLE_TRY(boot.fence());
+  int asked = 0, right = 0;
+  usleep(boot.rank() == 0 ? 100'000 : 0);
+  HEDDLE_TRY(boot.fence([&] {
+    std::string value;
+    const int rank = asked++ % boot.size();
+    right += read_of(boot, rank, value) && value == "value-of-" + std::to_string(rank);
+  }));
+  HEDDLE_TRY(boot.fence());
+  std::printf("rank %d asked %s, %s\n", boot.rank(), asked > 0 ? "in the fence" : "nothing",
+              right == asked ? "all right" : "some wrong");
+  return Status::ok();
+}
+
+Status read_early(boot::Boot& boot) {
+  HEDDLE_TRY(boot.put("probe-" + std::to_string(boot.rank()), "value-of-" + std::to_string(boot.rank())));
+  const int next = (boot.rank() + 1) % boot.size();
+  std::string value;
+  int tries = 1;
+  while (!read_of(boot, next, value) && tries < 10'000) ++tries, usleep(1000);
+  std::printf("rank %d: %s\n", boot.rank(), value.c_str());
   return Status::ok();
 }
 
@@ -46,6 +78,8 @@ int main(int argc, char** argv) {
   const auto boot = boot::connect(status);
   if (!status) return fail();
   if (what == "exchange" && !exchange(*boot)) return fail();
+  if (what == "meanwhile" && !ask_in_fence(*boot)) return fail();
+  if (what == "early" && !read_early(*boot)) return fail();
   if (boot->rank() == chosen) {
     if (what == "abort") boot->abort(code, "probe: rank " + std::to_string(chosen) + " gives up");
     if (what == "kill") kill(getpid(), SIGKILL);
