@@ -20,9 +20,10 @@ struct LaunchFacts {
   int segment_fd = -1;   // an inherited memfd for the node's shared memory, told by PMI; -1: none
 };
 
-LaunchFacts read_launch_facts();
+// `launcher`: the pid of a foreign launcher, where it is known, which may use all processors of the job's on the node.
+LaunchFacts read_launch_facts(int launcher = 0);
 
-// Processors that the scheduler lets this process use.
-int cores_of_affinity();
+// Processors that the scheduler lets a process use, 0: this one. 1 when it does not say.
+int cores_of_affinity(int pid = 0);
 
 }  // namespace heddle::boot

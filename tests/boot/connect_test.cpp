@@ -65,7 +65,7 @@ TEST_F(Connect, WhatARankStartsItselfIsAlone) {
 
 TEST_F(Connect, TheRestOfAnotherJob) {
   stale(nullptr, "3", "8");
-  expect_error("PMI_SIZE='8' but not PMI_FD");
+  expect_error("PMI_SIZE='8' but neither PMI_FD nor PMIX_RANK");
 }
 
 TEST_F(Connect, JoinsOnceAndLeavesNothingForChildren) {
