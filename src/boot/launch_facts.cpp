@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "boot/environment.hpp"
@@ -25,7 +26,11 @@ int cores_of_affinity(int pid) {
 LaunchFacts read_launch_facts(int launcher) {
   LaunchFacts facts;
   facts.node_cores = environment_int("HEDDLE_NODE_CORES", 1, 1 << 20, 0);
-  if (facts.node_cores == 0) facts.node_cores = cores_of_affinity(launcher);
+  if (facts.node_cores == 0) {
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    facts.node_cores = std::min<int>(environment_int("SLURM_CPUS_ON_NODE", 1, 1 << 20, 0), static_cast<int>(online));
+  }
+  if (facts.node_cores <= 0) facts.node_cores = cores_of_affinity(launcher);
   facts.launcher_pid = environment_int("HEDDLE_LAUNCHER_PID", 1, 1 << 30, launcher);
   return facts;
 }

@@ -8,8 +8,9 @@
 //            HEDDLE_LOCAL_RANK    0 .. HEDDLE_LOCAL_SIZE-1 on this node
 //            HEDDLE_LOCAL_SIZE    ranks of the job on this node
 //            HEDDLE_LAUNCHER_PID  the ancestor that all ranks of the node have in common
-//          The library reads the first and the last, and takes its own affinity where the first is missing or makes no
-//          sense. It knows the local ranks from the job's node map; those two are for scripts.
+//          The library reads the first and the last. It knows the local ranks from the job's node map; those two are for
+//          scripts. Other launchers set none of them: then it takes what Slurm says that the job has on the node, else the
+//          affinity of the launcher where that is known, else its own.
 #pragma once
 
 namespace heddle::boot {
