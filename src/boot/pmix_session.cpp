@@ -6,8 +6,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
-#include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "boot/pmix_library.hpp"
@@ -72,6 +72,15 @@ struct PmixSession::Reply {
     code = with;
     is_there = true;
     come.notify_all();
+  }
+  // Makes a call that has no callback, in a thread of its own; in this one, and without a limit, where none is to be had.
+  template <class Call>
+  static void make(const std::shared_ptr<Reply>& reply, Call call) {
+    try {
+      std::thread([reply, call] { reply->arrive(call(*reply)); }).detach();
+    } catch (const std::system_error&) {
+      reply->arrive(call(*reply));
+    }
   }
 };
 
@@ -151,7 +160,7 @@ Status PmixSession::open(const PmixOptions& options, std::unique_ptr<PmixSession
   HEDDLE_TRY(open_pmix_library(pmix.library));
   HEDDLE_TRY(pmix.find_all());
   const auto reply = std::make_shared<Reply>();
-  std::thread([reply, init = pmix.init] { reply->arrive(init(&reply->proc, nullptr, 0)); }).detach();
+  Reply::make(reply, [init = pmix.init](Reply& r) { return init(&r.proc, nullptr, 0); });
   HEDDLE_TRY(session->wait(*reply, "PMIx_Init", nullptr));
   pmix.self = reply->proc;
   pmix.job.assign(pmix.self.nspace, strnlen(pmix.self.nspace, PMIX_MAX_NSLEN));
@@ -212,13 +221,13 @@ Status PmixSession::fence(const Boot::Meanwhile& meanwhile) {
 
 void PmixSession::abort(int code) noexcept {
   const auto reply = std::make_shared<Reply>();
-  std::thread([reply, code, tell = functions_->abort] { reply->arrive(tell(code, "", nullptr, 0)); }).detach();
+  Reply::make(reply, [code, tell = functions_->abort](Reply&) { return tell(code, "", nullptr, 0); });
   wait(*reply, "PMIx_Abort", nullptr).ignore();
 }
 
 Status PmixSession::finalize() {
   const auto reply = std::make_shared<Reply>();
-  std::thread([reply, end = functions_->finalize] { reply->arrive(end(nullptr, 0)); }).detach();
+  Reply::make(reply, [end = functions_->finalize](Reply&) { return end(nullptr, 0); });
   return wait(*reply, "PMIx_Finalize", nullptr);
 }
 
