@@ -24,7 +24,8 @@ Status greet(Pmi1Channel& channel, int version, bool& spoken, int& other) {
 }
 
 Status agree(Pmi1Channel& channel, int& version) {
-  version = std::getenv("PMI_JOBID") != nullptr ? 2 : 1;
+  // A Hydra that was started in a step of Slurm's hands on what that has set, but says which rank of the node this is.
+  version = std::getenv("PMI_JOBID") != nullptr && std::getenv("MPI_LOCALNRANKS") == nullptr ? 2 : 1;
   for (const int first = version;; version = 3 - version) {
     bool spoken = false;
     int other = 0;

@@ -3,7 +3,8 @@
 // Problem: two protocols are spoken over the same socket, and nothing in the environment says which the launcher has.
 // Method:  both begin with the same line, in which the program says its version, and the launcher whether it will do.
 //          Asked for is PMI-1, which Heddle's mpiexec and Hydra speak well (Hydra's PMI-2 fence waits for nobody); but
-//          PMI-2 where the environment has PMI_JOBID, as Slurm's has (Slurm's PMI-1 answers nothing inside a barrier).
+//          PMI-2 where the environment has PMI_JOBID and not MPI_LOCALNRANKS, as Slurm's (Slurm's PMI-1 answers nothing
+//          inside a barrier).
 //          When that is refused, the other.
 #pragma once
 

@@ -15,7 +15,10 @@ using boot::Boot;
 
 class Pmi2 : public testing::Test {
  protected:
-  void SetUp() override { setenv("PMI_JOBID", "7.0", 1); }
+  void SetUp() override {
+    setenv("PMI_JOBID", "7.0", 1);
+    unsetenv("MPI_LOCALNRANKS");
+  }
   void TearDown() override { unsetenv("PMI_JOBID"); }
 };
 
