@@ -43,5 +43,7 @@ def run_all(jobs):
     return [name for name, _ in failed]
 
 
+# Debian has it apart from other headers.
+PMIX = [f"-I{path.parent}" for path in sorted(pathlib.Path("/usr/lib").glob("*/pmix2/include/pmix.h"))]
 INCLUDES = ["-Isrc", "-Iinclude", "-Ilauncher", "-Itools", "-Itests", "-D_GNU_SOURCE", '-DHEDDLE_VERSION="0"',
-            '-DHEDDLE_LIBDIR="lib"']
+            '-DHEDDLE_LIBDIR="lib"', *PMIX]

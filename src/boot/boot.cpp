@@ -7,7 +7,8 @@
 #include <cstdlib>
 
 #include "boot/environment.hpp"
-#include "boot/pmi1.hpp"
+#include "boot/pmi.hpp"
+#include "boot/pmix.hpp"
 #include "boot/singleton.hpp"
 #include "mpi.h"
 
@@ -45,28 +46,38 @@ std::unique_ptr<Boot> connect(Status& status) {
     return nullptr;
   }
   if (std::getenv("PMI_FD") != nullptr) {
-    std::unique_ptr<Boot> boot = Pmi1::connect(Pmi1Options{}, status);
+    std::unique_ptr<Boot> boot = connect_pmi(PmiOptions{}, status);
     unsetenv("PMI_FD");
+    setenv(kJoined, std::to_string(me).c_str(), 1);
+    return boot;
+  }
+  if (std::getenv("PMIX_RANK") != nullptr && std::getenv("PMIX_NAMESPACE") != nullptr) {
+    std::unique_ptr<Boot> boot = Pmix::connect(PmixOptions{}, status);
+    for (const char* name : {"PMIX_RANK", "PMIX_NAMESPACE"}) unsetenv(name);
     setenv(kJoined, std::to_string(me).c_str(), 1);
     return boot;
   }
   // Running as n jobs of one process each, when the user asked for one job of n, is the worst answer of all.
   for (const char* foreign : {"PMI_PORT", "PMIX_RANK"}) {
     if (std::getenv(foreign) == nullptr) continue;
-    status = error(MPI_ERR_OTHER,
-                   "the environment has %s but not PMI_FD: this launcher speaks a dialect that Heddle does not. Start "
-                   "with Heddle's mpiexec (or unset %s to run this process alone)",
-                   foreign, foreign);
+    status =
+        error(MPI_ERR_OTHER,
+              "the environment has %s but neither PMI_FD nor PMIX_NAMESPACE: it is of a launcher that speaks a dialect "
+              "that Heddle does not, or was left by one. Start with Heddle's mpiexec (or unset %s to run this process "
+              "alone)",
+              foreign, foreign);
     return nullptr;
   }
   // But what a rank has started itself is alone.
   for (const char* name : {"PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     const char* size = std::getenv(name);
     if (size == nullptr || std::string_view(size) == "1" || std::getenv(kJoined) != nullptr) continue;
-    status = error(MPI_ERR_OTHER,
-                   "the environment has %s='%.20s' but not PMI_FD: it is of a job that this process is not told how to "
-                   "join. Start with Heddle's mpiexec or with srun --mpi=pmi2 (or unset %s to run this process alone)",
-                   name, size, name);
+    status = error(
+        MPI_ERR_OTHER,
+        "the environment has %s='%.20s' but neither PMI_FD nor PMIX_RANK: it is of a job that this process is not "
+        "told how to join. Start with Heddle's mpiexec, or with srun --mpi=pmi2 or srun --mpi=pmix, whichever "
+        "srun --mpi=list has (or unset %s to run this process alone)",
+        name, size, name);
     return nullptr;
   }
   status = Status::ok();

@@ -3,11 +3,11 @@
 // Problem: a process must know its rank, how many there are, who shares its node, and hand its peers an address or
 //          two before any other way to talk exists. Launchers differ (Heddle's mpiexec, Hydra, Slurm, none at all).
 // Method:  one interface, a small key-value space with a fence: what was put before a fence can be got after it, by
-//          everyone. pmi1 speaks PMI-1 over PMI_FD, singleton is a program that nobody launched, in_process serves
-//          the threads of a test. connect() picks from the environment.
-// Threads: one at a time, except abort(), which any thread may call at any time.
+//          everyone. pmi1 and pmi2 speak over PMI_FD, pmix through a PMIx library, singleton is a program that nobody
+//          launched, in_process serves the threads of a test. connect() picks from the environment.
+// Threads: one at a time, except abort(), which any thread may call at any time. The `meanwhile` of a fence may get().
 // Cost:    a put or get is one round trip to the launcher (about 20 us on one node), a fence one per process. Put
-//          little.
+//          little. docs/decisions/boot.md has what the protocols cost.
 //
 // What the launcher says about the node stands in the environment (launch_facts.hpp), because PMI-1 has no words for
 // it.
@@ -72,8 +72,9 @@ class Boot {
   // Values beyond max_value() bytes are refused.
   virtual std::size_t max_value() const noexcept = 0;
   virtual Status put(std::string_view key, std::string_view value) = 0;
-  // MPI_ERR_NAME when nobody has put `key`.
-  virtual Status get(std::string_view key, std::string& value) = 0;
+  // What `rank` has put. MPI_ERR_NAME when it has not: it need not be fenced where the launcher shows a value earlier.
+  // REQUIRES: 0 <= rank < size().
+  virtual Status get(int rank, std::string_view key, std::string& value) = 0;
   // Collective over the job. Waits for the others for as long as they take, and calls `meanwhile` every millisecond or
   // so; an error when the launcher is gone.
   virtual Status fence(const Meanwhile& meanwhile = {}) = 0;
@@ -97,8 +98,8 @@ class Boot {
 };
 
 // Joins the job that the environment describes. Null, and an error in `status`, when the environment names a launcher
-// that does not answer as it should. Takes PMI_FD out of the environment, so that programs started by this process
-// don't take it for theirs.
+// that does not answer as it should. Takes PMI_FD and PMIx's rank out of the environment, so that programs started by
+// this process don't take them for theirs.
 std::unique_ptr<Boot> connect(Status& status);
 
 // The refusals that put() shares between implementations.

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -12,7 +13,11 @@
 namespace heddle::boot {
 namespace {
 
-using Values = std::map<std::string, std::string, std::less<>>;
+struct Value {
+  int putter;
+  std::string text;
+};
+using Values = std::map<std::string, Value, std::less<>>;
 
 struct Shared {
   explicit Shared(int ranks) : size(ranks) {}
@@ -32,22 +37,22 @@ class InProcess final : public Boot {
 
   Status put(std::string_view key, std::string_view value) override {
     HEDDLE_TRY(check_key_value(key, value, 64, max_value()));
-    unfenced_.insert_or_assign(std::string(key), std::string(value));
+    unfenced_.insert_or_assign(std::string(key), Value{rank(), std::string(value)});
     return Status::ok();
   }
 
-  Status get(std::string_view key, std::string& value) override {
+  Status get(int rank, std::string_view key, std::string& value) override {
     std::lock_guard lock(shared_->mutex);
     const auto found = shared_->values.find(key);
-    if (found == shared_->values.end()) {
-      return error(MPI_ERR_NAME, "nobody has put '%.*s' before the last fence", static_cast<int>(key.size()),
+    if (found == shared_->values.end() || found->second.putter != rank) {
+      return error(MPI_ERR_NAME, "rank %d has not put '%.*s' before the last fence", rank, static_cast<int>(key.size()),
                    key.data());
     }
-    value = found->second;
+    value = found->second.text;
     return Status::ok();
   }
 
-  Status fence(const Meanwhile&) override {
+  Status fence(const Meanwhile& meanwhile) override {
     std::unique_lock lock(shared_->mutex);
     shared_->values.merge(unfenced_);
     unfenced_.clear();
@@ -57,7 +62,13 @@ class InProcess final : public Boot {
       ++shared_->generation;
       shared_->everyone_is_here.notify_all();
     } else {
-      shared_->everyone_is_here.wait(lock, [&] { return shared_->generation != mine; });
+      const auto over = [&] { return shared_->generation != mine; };
+      if (!meanwhile) shared_->everyone_is_here.wait(lock, over);
+      while (!shared_->everyone_is_here.wait_for(lock, std::chrono::milliseconds(1), over)) {
+        lock.unlock();
+        meanwhile();
+        lock.lock();
+      }
     }
     return Status::ok();
   }

@@ -8,8 +8,9 @@
 //            HEDDLE_LOCAL_RANK    0 .. HEDDLE_LOCAL_SIZE-1 on this node
 //            HEDDLE_LOCAL_SIZE    ranks of the job on this node
 //            HEDDLE_LAUNCHER_PID  the ancestor that all ranks of the node have in common
-//          The library reads the first and the last, and takes its own affinity where the first is missing or makes no
-//          sense. It knows the local ranks from the job's node map; those two are for scripts.
+//          The library reads the first and the last. It knows the local ranks from the job's node map; those two are for
+//          scripts. Other launchers set none of them: then it takes what Slurm says that the job has on the node, else the
+//          affinity of the launcher where that is known, else its own.
 #pragma once
 
 namespace heddle::boot {
@@ -20,9 +21,10 @@ struct LaunchFacts {
   int segment_fd = -1;   // an inherited memfd for the node's shared memory, told by PMI; -1: none
 };
 
-LaunchFacts read_launch_facts();
+// `launcher`: the pid of a foreign launcher, where it is known, which may use all processors of the job's on the node.
+LaunchFacts read_launch_facts(int launcher = 0);
 
-// Processors that the scheduler lets this process use.
-int cores_of_affinity();
+// Processors that the scheduler lets a process use, 0: this one. 1 when it does not say.
+int cores_of_affinity(int pid = 0);
 
 }  // namespace heddle::boot

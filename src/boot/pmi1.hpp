@@ -1,35 +1,28 @@
 // PMI-1 over the socket PMI_FD: how Heddle's mpiexec, MPICH's Hydra and Slurm start a program.
 //
-// Problem: the environment may be stale (a job script's, a parent rank's) or wrong, and the other end may die at any
-//          time; neither may hang a rank or crash it.
-// Method:  one question, one answer, line by line. Every wait is a poll: 60 s for an answer, without limit for a
-//          fence (it waits for the other ranks), and the end of the launcher is seen at once as end of file. The
-//          socket is closed on exec, so that programs started by this rank hold nothing of it; up to here it was not,
-//          so that mpiexec may start a shell that starts the rank.
+// The calls of Boot as questions and answers (pmi_channel), and what the job looks like from the answers of the greeting.
+// Without a map of the job in them, the ranks tell each other where they run. pmi.hpp greets, and comes here with a
+// launcher that speaks PMI-1.
+//
 // Threads: see Boot. Cost: see Boot.
 #pragma once
 
 #include <memory>
 
 #include "boot/boot.hpp"
-#include "boot/pmi1_line.hpp"
+#include "boot/pmi_channel.hpp"
 
 namespace heddle::boot {
 
-struct Pmi1Options {
-  int answer_ms = 20'000;
-};
-
 class Pmi1 final : public Boot {
  public:
-  // Reads PMI_FD, PMI_RANK and PMI_SIZE, greets the launcher and learns the job. Null, and an error in `status`,
-  // otherwise.
-  static std::unique_ptr<Boot> connect(const Pmi1Options& options, Status& status);
+  // Learns the job of which `job` says rank and size. Null, and an error in `status`, otherwise.
+  static std::unique_ptr<Boot> join(Job job, std::unique_ptr<Pmi1Channel> channel, Status& status);
   ~Pmi1() override;
 
   std::size_t max_value() const noexcept override;
   Status put(std::string_view key, std::string_view value) override;
-  Status get(std::string_view key, std::string& value) override;
+  Status get(int rank, std::string_view key, std::string& value) override;
   Status fence(const Meanwhile& meanwhile) override;
   [[noreturn]] void abort(int code, std::string_view message) noexcept override;
   Status finalize() override;
@@ -37,18 +30,17 @@ class Pmi1 final : public Boot {
   Status rejoin() override;
 
  private:
-  class Channel;
   struct Limits {
     std::size_t key = 64, value = 256;
     bool own_launcher = false;  // Heddle's: a rank may come back, and inherits a segment
   };
-  Pmi1(Job job, std::unique_ptr<Channel> channel, Limits limits);
-  static Status greet(Channel& channel, Job& job, Limits& limits);
-  static Status learn_segment(Channel& channel, Job& job, Limits& limits);
-  static Status learn_nodes(Channel& channel, Job& job, const Limits& limits);
-  static Status compare_hosts(Channel& channel, Job& job, const Limits& limits);
+  Pmi1(Job job, std::unique_ptr<Pmi1Channel> channel, Limits limits);
+  static Status learn_job(Pmi1Channel& channel, Job& job, Limits& limits);
+  static Status learn_segment(Pmi1Channel& channel, Job& job, Limits& limits);
+  static Status learn_nodes(Pmi1Channel& channel, Job& job, const Limits& limits);
+  static Status compare_hosts(Pmi1Channel& channel, Job& job, const Limits& limits);
 
-  std::unique_ptr<Channel> channel_;
+  std::unique_ptr<Pmi1Channel> channel_;
   Limits limits_;
 };
 

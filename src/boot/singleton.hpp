@@ -13,7 +13,7 @@ class Singleton final : public Boot {
 
   std::size_t max_value() const noexcept override { return 1024; }
   Status put(std::string_view key, std::string_view value) override;
-  Status get(std::string_view key, std::string& value) override;
+  Status get(int, std::string_view key, std::string& value) override;
   bool can_rejoin() const noexcept override { return true; }
   Status fence(const Meanwhile&) override { return Status::ok(); }
   [[noreturn]] void abort(int code, std::string_view message) noexcept override;

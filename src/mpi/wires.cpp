@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "boot/boot.hpp"
+#include "boot/pmi1_line.hpp"
 #include "mpi.h"
 #include "mpi/control.hpp"
 #include "wire/ofi.hpp"
@@ -47,7 +48,7 @@ Status share_segment(boot::Boot& boot, std::uint32_t ranks, std::shared_ptr<wire
   HEDDLE_TRY(boot.fence());
   HEDDLE_TRY(made);
   std::string card;
-  HEDDLE_TRY(boot.get(key, card));
+  HEDDLE_TRY(boot.get(boot.local_ranks().front(), key, card));
   if (card.starts_with(kFailed)) return error(MPI_ERR_NO_MEM, "%s", failure_of(card).c_str());
   if (boot.local_rank() != 0) HEDDLE_TRY(wire::Segment::attach(card, ranks, segment));
   // Until everyone has it open, its maker may not leave.
@@ -78,7 +79,6 @@ Status open_shm(boot::Boot& boot, bool threaded, bool alone, std::unique_ptr<wir
 
 // What all ranks of a job know and nobody else, in hexadecimal: from the launcher, or else from rank 0 by its key-value
 // space, which only the job can read.
-constexpr const char* kSecretKey = "heddle-secret";
 constexpr std::size_t kSecretBytes = 32;
 Status learn_secret(boot::Boot& boot, SipKey* out) {
   std::string secret;
@@ -89,11 +89,11 @@ Status learn_secret(boot::Boot& boot, SipKey* out) {
         return error(MPI_ERR_OTHER, "the system has no random bytes");
       char text[2 * kSecretBytes + 1];
       for (std::size_t i = 0; i < kSecretBytes; ++i) std::snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-      HEDDLE_TRY(boot.put(kSecretKey, text));
+      HEDDLE_TRY(boot.put(boot::kSecretKey, text));
     }
     HEDDLE_TRY(boot.fence());
   }
-  HEDDLE_TRY(boot.get(kSecretKey, secret));
+  HEDDLE_TRY(boot.get(0, boot::kSecretKey, secret));
   const char* const text = secret.data();
   if (secret.size() == 2 * kSecretBytes && std::from_chars(text, text + 16, out->low, 16).ptr == text + 16 &&
       std::from_chars(text + 16, text + 32, out->high, 16).ptr == text + 32) {
@@ -119,7 +119,7 @@ Status introduce(boot::Boot& boot, const std::string& mine, bool wanted, wire::P
   auto found = next == here ? nodes.begin() + (boot.rank() + 1) % boot.size() : std::ranges::find(nodes, next);
   *peer = static_cast<wire::ProcessId>(found - nodes.begin());
   for (;;) {
-    const Status status = boot.get(key(static_cast<int>(*peer)), *other);
+    const Status status = boot.get(static_cast<int>(*peer), key(static_cast<int>(*peer)), *other);
     if (status || status.error_class() != MPI_ERR_NAME) return status;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -136,7 +136,7 @@ struct CardFinder {
   bool operator()(wire::ProcessId peer, std::string* card) {
     std::unique_lock lock(mutex, std::try_to_lock);
     if (!lock.owns_lock() || Clock::now() < not_before) return false;
-    const Status status = boot.get(fabric_key(peer), *card);
+    const Status status = boot.get(static_cast<int>(peer), fabric_key(peer), *card);
     if (status) return true;
     if (status.error_class() != MPI_ERR_NAME) lost(peer, last_error_detail());
     not_before = Clock::now() + std::chrono::milliseconds(1);

@@ -17,8 +17,9 @@ namespace {
 class Connect : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name : {"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMIX_RANK", "SLURM_STEP_NUM_TASKS",
-                             "HEDDLE_JOINED", "HEDDLE_NODE_CORES", "HEDDLE_LAUNCHER_PID"}) {
+    for (const char* name :
+         {"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMIX_RANK", "PMIX_NAMESPACE", "PMI_JOBID",
+          "SLURM_STEP_NUM_TASKS", "HEDDLE_JOINED", "HEDDLE_NODE_CORES", "SLURM_CPUS_ON_NODE", "HEDDLE_LAUNCHER_PID"}) {
       unsetenv(name);
     }
   }
@@ -47,9 +48,9 @@ TEST_F(Connect, NobodyLaunchedUs) {
   ASSERT_TRUE(boot->put("a", "b"));
   ASSERT_TRUE(boot->fence());
   std::string value;
-  ASSERT_TRUE(boot->get("a", value));
+  ASSERT_TRUE(boot->get(0, "a", value));
   EXPECT_EQ(value, "b");
-  EXPECT_EQ(boot->get("c", value).error_class(), MPI_ERR_NAME);
+  EXPECT_EQ(boot->get(0, "c", value).error_class(), MPI_ERR_NAME);
   EXPECT_TRUE(boot->finalize());
   EXPECT_EXIT(boot->abort(3, "gone"), testing::ExitedWithCode(3), "^gone\n$");
 }
@@ -65,7 +66,7 @@ TEST_F(Connect, WhatARankStartsItselfIsAlone) {
 
 TEST_F(Connect, TheRestOfAnotherJob) {
   stale(nullptr, "3", "8");
-  expect_error("PMI_SIZE='8' but not PMI_FD");
+  expect_error("PMI_SIZE='8' but neither PMI_FD nor PMIX_RANK");
 }
 
 TEST_F(Connect, JoinsOnceAndLeavesNothingForChildren) {
@@ -129,6 +130,11 @@ TEST_F(Connect, FactsOfTheNode) {
   ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
   Status status;
   EXPECT_EQ(boot::connect(status)->node_cores(), CPU_COUNT(&set)) << "not told: our own affinity";
+  setenv("SLURM_CPUS_ON_NODE", "1", 1);
+  EXPECT_EQ(boot::connect(status)->node_cores(), 1) << "the job's, told by Slurm";
+  setenv("SLURM_CPUS_ON_NODE", "100000", 1);
+  EXPECT_EQ(boot::connect(status)->node_cores(), sysconf(_SC_NPROCESSORS_ONLN)) << "not more than there are";
+  unsetenv("SLURM_CPUS_ON_NODE");
   setenv("HEDDLE_NODE_CORES", "77", 1);
   setenv("HEDDLE_LAUNCHER_PID", "4321", 1);
   EXPECT_EQ(boot::connect(status)->node_cores(), 77);

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -13,11 +14,14 @@
 #include <thread>
 #include <vector>
 
-#include "boot/pmi1.hpp"
+#include "boot/pmi.hpp"
+#include "boot/pmi1_line.hpp"
+#include "boot/pmi2_message.hpp"
 
 namespace heddle::test {
 
-// The answer to one line, without a newline; nullopt: hang up. An empty answer: say nothing.
+// The answer to one line, without a newline; nullopt: hang up. An empty answer: say nothing. What begins with `cmd=init`
+// is a line; after it come messages of PMI-2 when that was agreed on, without their lengths on either side.
 using Answers = std::function<std::optional<std::string>(const std::string&)>;
 
 // A launcher of `size` ranks that behaves, and keeps what is put.
@@ -57,6 +61,46 @@ class Polite {
   std::map<std::string, std::string> values_;
 };
 
+// The same in PMI-2.
+class Polite2 {
+ public:
+  explicit Polite2(int rank, int size) : rank_(rank), size_(size) {
+    attributes_ = {{"PMI_process_mapping", "(vector,(0,1," + std::to_string(size) + "))"}, {"universeSize", "8"}};
+  }
+  void forget(const std::string& attribute) { attributes_.erase(attribute); }
+
+  std::optional<std::string> operator()(const std::string& text) {
+    if (text.starts_with("cmd=init pmi_version=1")) return "cmd=response_to_init rc=-1 pmi_version=2 pmi_subversion=0";
+    if (text.starts_with("cmd=init ")) return "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0";
+    boot::Pmi2Message message;
+    if (!boot::Pmi2Message::parse(text, message)) return std::nullopt;
+    const std::string command(message.command()), answer = "cmd=" + command + "-response;rc=0;";
+    if (command == "fullinit") {
+      return answer + "pmi-version=2;pmi-subversion=0;rank=" + std::to_string(rank_) +
+             ";size=" + std::to_string(size_) + ";appnum=3;";
+    }
+    if (command == "job-getid") return answer + "jobid=the-job;";
+    if (command == "info-getjobattr") return answer + found(attributes_, *message.find("key"));
+    if (command == "kvs-get") return answer + found(values_, *message.find("srcid") + ":" + *message.find("key"));
+    if (command == "kvs-put") {
+      values_[std::to_string(rank_) + ":" + *message.find("key")] = *message.find("value");
+      return answer;
+    }
+    if (command == "kvs-fence" || command == "finalize") return answer;
+    if (command == "abort") return "";
+    return std::nullopt;
+  }
+
+ private:
+  using Values = std::map<std::string, std::string>;
+  static std::string found(const Values& values, const std::string& key) {
+    const auto at = values.find(key);
+    return at == values.end() ? "found=FALSE;" : "found=TRUE;value=" + at->second + ";";
+  }
+  int rank_, size_;
+  Values attributes_, values_;
+};
+
 // Sets PMI_FD, PMI_RANK and PMI_SIZE for this process, and answers until the client or the answers hang up.
 class FakeLauncher {
  public:
@@ -78,7 +122,7 @@ class FakeLauncher {
   }
 
   std::unique_ptr<boot::Boot> connect(Status& status, int answer_ms = 60'000) {
-    return boot::Pmi1::connect({answer_ms}, status);
+    return boot::connect_pmi({answer_ms}, status);
   }
   // What the client said; after it has gone.
   const std::vector<std::string>& heard() {
@@ -86,31 +130,50 @@ class FakeLauncher {
     thread_ = std::thread([] {});
     return heard_;
   }
+  // An answer of PMI-2 in which this word stands is two messages, sent as one piece. REQUIRES: before connect().
+  void split_at(const std::string& word) { between_ = word; }
+  // Of its own accord, from the client's thread.
+  void say(const std::string& text) { EXPECT_EQ(send(server_, text.data(), text.size(), 0), ssize_t(text.size())); }
   int client_fd() const { return client_; }
 
  private:
   void serve() {
-    boot::Pmi1Buffer buffer;
     char bytes[512];
     ssize_t n;
     while ((n = read(server_, bytes, sizeof bytes)) > 0) {
-      buffer.append({bytes, static_cast<std::size_t>(n)});
-      std::string line;
+      if (!second_) {
+        lines_.append({bytes, static_cast<std::size_t>(n)});
+      } else {
+        messages_.append({bytes, static_cast<std::size_t>(n)});
+      }
+      std::string text;
       Status status;
-      while (buffer.next(line, status)) {
-        heard_.push_back(line);
-        const std::optional<std::string> answer = answers_(line);
+      while (second_ ? messages_.next(text, status) : lines_.next(text, status)) {
+        heard_.push_back(text);
+        const std::optional<std::string> answer = answers_(text);
         if (!answer) {
           shutdown(server_, SHUT_RDWR);
           return;
         }
-        if (answer->empty()) continue;
-        const std::string sent = *answer + "\n";
-        if (send(server_, sent.data(), sent.size(), MSG_NOSIGNAL) < 0) return;
+        const bool agreed = answer->find("pmi_version=2") != std::string::npos && answer->ends_with("rc=0");
+        const std::string sent = second_ ? framed(*answer) : *answer + "\n";
+        if (agreed) second_ = true;
+        if (!answer->empty() && send(server_, sent.data(), sent.size(), MSG_NOSIGNAL) < 0) return;
       }
     }
   }
+  // Slurm fills up behind the number.
+  std::string framed(const std::string& answer) const {
+    const std::size_t at = between_.empty() ? answer.npos : answer.find(between_);
+    if (at != answer.npos) return framed(answer.substr(0, at)) + framed(answer.substr(at + between_.size()));
+    const std::string length = std::to_string(answer.size());
+    return length + std::string(6 - std::min<std::size_t>(6, length.size()), ' ') + answer;
+  }
 
+  boot::Pmi1Buffer lines_;
+  boot::Pmi2Buffer messages_;
+  bool second_ = false;
+  std::string between_;
   Answers answers_;
   int client_ = -1, server_ = -1;
   std::vector<std::string> heard_;

@@ -26,7 +26,8 @@ TEST(InProcess, EveryoneSeesWhatWasPutBeforeTheFence) {
         if (!boot.fence()) return;
         for (int peer = 0; peer < boot.size(); ++peer) {
           std::string value;
-          if (boot.get(stem + std::to_string(peer), value) && value == std::to_string(round * 100 + peer)) ++right;
+          if (boot.get(peer, stem + std::to_string(peer), value) && value == std::to_string(round * 100 + peer))
+            ++right;
         }
       }
     });
@@ -39,10 +40,39 @@ TEST(InProcess, NothingIsVisibleBeforeTheFence) {
   auto boots = in_process_job(1);
   std::string value;
   ASSERT_TRUE(boots[0]->put("a", "1"));
-  EXPECT_EQ(boots[0]->get("a", value).error_class(), MPI_ERR_NAME);
+  EXPECT_EQ(boots[0]->get(0, "a", value).error_class(), MPI_ERR_NAME);
   ASSERT_TRUE(boots[0]->fence());
-  ASSERT_TRUE(boots[0]->get("a", value));
+  ASSERT_TRUE(boots[0]->get(0, "a", value));
   EXPECT_EQ(value, "1");
+}
+
+TEST(InProcess, AValueBelongsToWhoPutIt) {
+  auto boots = in_process_job(2);
+  ASSERT_TRUE(boots[1]->put("a", "1"));
+  std::thread other([&] { EXPECT_TRUE(boots[1]->fence()); });
+  ASSERT_TRUE(boots[0]->fence());
+  other.join();
+  std::string value;
+  EXPECT_TRUE(boots[0]->get(1, "a", value));
+  EXPECT_EQ(boots[0]->get(0, "a", value).error_class(), MPI_ERR_NAME);
+}
+
+TEST(InProcess, AsksInsideAFence) {
+  auto boots = in_process_job(2);
+  std::atomic<int> right{0};
+  ASSERT_TRUE(boots[0]->put("a", "1"));
+  std::thread late([&] {
+    EXPECT_TRUE(boots[1]->fence());
+    while (right.load() < 3) std::this_thread::yield();
+    EXPECT_TRUE(boots[1]->fence());
+  });
+  EXPECT_TRUE(boots[0]->fence());
+  EXPECT_TRUE(boots[0]->fence([&] {
+    std::string value;
+    if (boots[0]->get(0, "a", value) && value == "1") ++right;
+  }));
+  late.join();
+  EXPECT_GE(right.load(), 3);
 }
 
 TEST(InProcess, PretendsNodes) {

@@ -1,5 +1,5 @@
 // The PMI-1 client against launchers that behave, and against those that do not.
-#include "boot/pmi1.hpp"
+#include "boot/pmi.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Pmi1, PutsFencesGetsAndSaysGoodbye) {
   ASSERT_TRUE(boot->put("heddle-shm-0", "pid:1234,fd=5"));
   ASSERT_TRUE(boot->fence());
   std::string value;
-  ASSERT_TRUE(boot->get("heddle-shm-0", value));
+  ASSERT_TRUE(boot->get(0, "heddle-shm-0", value));
   EXPECT_EQ(value, "pid:1234,fd=5");
   ASSERT_TRUE(boot->finalize());
   boot.reset();
@@ -102,7 +102,7 @@ TEST(Pmi1, AKeyThatNobodyPut) {
   Status status;
   const std::unique_ptr<Boot> boot = launcher.connect(status);
   std::string value = "untouched";
-  EXPECT_EQ(boot->get("no-such-key", value).error_class(), MPI_ERR_NAME);
+  EXPECT_EQ(boot->get(0, "no-such-key", value).error_class(), MPI_ERR_NAME);
   EXPECT_STREQ(last_error_detail(), "nobody has put 'no-such-key'");
   EXPECT_EQ(value, "untouched");
   EXPECT_TRUE(boot->fence()) << "a missing key breaks nothing";
@@ -152,6 +152,69 @@ TEST(Pmi1, ComparesHostsWhereThereIsNoMapping) {
   ASSERT_TRUE(status) << last_error_detail();
   EXPECT_EQ(list(boot->node_of_rank()), (std::vector{0, 1, 1}));
   EXPECT_EQ(list(boot->local_ranks()), (std::vector{1, 2}));
+}
+
+// The answer to what is asked inside a barrier and the end of that barrier, in one piece and either order.
+TEST(Pmi1, AsksInsideAFence) {
+  for (const bool end_first : {false, true}) {
+    FakeLauncher launcher(
+        0, 2, [=, polite = Polite(2), inside = false](const std::string& line) mutable -> std::optional<std::string> {
+          if (line == "cmd=barrier_in") {
+            inside = true;
+            return "";
+          }
+          if (!inside || !line.starts_with("cmd=get ")) return polite(line);
+          inside = false;
+          const std::string end = "cmd=barrier_out", value = *polite(line);
+          return end_first ? end + "\n" + value : value + "\n" + end;
+        });
+    Status status;
+    const std::unique_ptr<Boot> boot = launcher.connect(status);
+    ASSERT_TRUE(boot->put("a", "b"));
+    int right = 0, calls = 0;
+    std::string value;
+    EXPECT_TRUE(boot->fence([&] { ++calls, right += boot->get(0, "a", value) && value == "b"; }));
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(right, 1);
+    EXPECT_TRUE(boot->get(0, "a", value)) << "question and answer are in step after it";
+  }
+}
+
+TEST(Pmi1, AsksInsideAFenceAsLongAsItTakes) {
+  FakeLauncher launcher(0, 2, [polite = Polite(2)](const std::string& line) mutable {
+    return line == "cmd=barrier_in" ? std::optional<std::string>("") : polite(line);
+  });
+  Status status;
+  const std::unique_ptr<Boot> boot = launcher.connect(status);
+  ASSERT_TRUE(boot->put("a", "b"));
+  int right = 0;
+  std::string value;
+  EXPECT_TRUE(boot->fence([&] {
+    right += boot->get(0, "a", value) && value == "b";
+    if (right == 3) launcher.say("cmd=barrier_out\n");
+  }));
+  EXPECT_GE(right, 3);
+}
+
+TEST(Pmi1, ABarrierThatNobodyEnteredDoesNotEnd) {
+  FakeLauncher launcher(0, 2, [polite = Polite(2)](const std::string& line) mutable {
+    return line.starts_with("cmd=put") ? "cmd=barrier_out\n" + *polite(line) : polite(line);
+  });
+  Status status;
+  const std::unique_ptr<Boot> boot = launcher.connect(status);
+  EXPECT_FALSE(boot->put("a", "b"));
+  EXPECT_NE(std::string(last_error_detail()).find("'cmd=barrier_out' where PMI-1"), std::string::npos);
+}
+
+TEST(Pmi1, AnErrorInsideAFenceEndsIt) {
+  FakeLauncher launcher(0, 2, [polite = Polite(2)](const std::string& line) mutable -> std::optional<std::string> {
+    if (line == "cmd=barrier_in") return "";
+    return line.ends_with("key=bad") ? "cmd=surprise" : polite(line);
+  });
+  Status status;
+  const std::unique_ptr<Boot> boot = launcher.connect(status);
+  std::string value;
+  EXPECT_FALSE(boot->fence([&] { EXPECT_FALSE(boot->get(0, "bad", value)); }));
 }
 
 // A launcher that answers `question` with `answer` and everything else well.
@@ -230,7 +293,7 @@ TEST(Pmi1, AfterAnErrorNoLateAnswerIsTaken) {
   ASSERT_TRUE(status);
   EXPECT_FALSE(boot->put("a", "b"));
   std::string value;
-  EXPECT_EQ(boot->get("a", value).error_class(), MPI_ERR_OTHER);
+  EXPECT_EQ(boot->get(0, "a", value).error_class(), MPI_ERR_OTHER);
   EXPECT_FALSE(boot->fence());
 }
 

@@ -3,6 +3,8 @@
 //   boot_probe exchange            every rank reads what every rank has put, and prints one line
 //   boot_probe rounds N            N times: every rank reads what its neighbours have put in that round
 //   boot_probe secret              every rank prints what the launcher tells the ranks of this job only
+//   boot_probe meanwhile           rank 0 comes late to fences; the others read values while they wait for it
+//   boot_probe early               every rank reads what the next one has put, before any fence
 //   boot_probe abort RANK CODE     RANK aborts while the others wait in a fence
 //   boot_probe leave RANK CODE     RANK ends with CODE without saying goodbye
 //   boot_probe late RANK CODE      RANK ends with CODE after saying goodbye
@@ -26,7 +28,7 @@ Status exchange(boot::Boot& boot) {
   int right = 0;
   for (int r = 0; r < boot.size(); ++r) {
     std::string value;
-    HEDDLE_TRY(boot.get("probe-" + std::to_string(r), value));
+    HEDDLE_TRY(boot.get(r, "probe-" + std::to_string(r), value));
     right += value == "value-of-" + std::to_string(r);
   }
   std::printf("rank %d of %d: %d values, %d on this node, program %d\n", boot.rank(), boot.size(), right,
@@ -41,7 +43,7 @@ Status rounds(boot::Boot& boot, int count) {
     HEDDLE_TRY(boot.fence());
     for (const int r : {(boot.rank() + 1) % boot.size(), (boot.rank() + boot.size() - 1) % boot.size()}) {
       std::string value;
-      HEDDLE_TRY(boot.get(key(r), value));
+      HEDDLE_TRY(boot.get(r, key(r), value));
       if (value != std::to_string(i * r))
         std::printf("rank %d: round %d of rank %d is %s\n", boot.rank(), i, r, value.c_str());
     }
@@ -51,8 +53,40 @@ Status rounds(boot::Boot& boot, int count) {
 
 Status print_secret(boot::Boot& boot) {
   std::string value;
-  HEDDLE_TRY(boot.get("heddle-secret", value));
+  HEDDLE_TRY(boot.get(0, "heddle-secret", value));
   std::printf("%s\n", value.c_str());
+  return Status::ok();
+}
+
+Status read_of(boot::Boot& boot, int rank, std::string& value) {
+  return boot.get(rank, "probe-" + std::to_string(rank), value);
+}
+
+Status ask_in_fence(boot::Boot& boot) {
+  constexpr int kRounds = 10;  // in each rank 0 is late; a machine that is busy may make another later now and then
+  HEDDLE_TRY(boot.put("probe-" + std::to_string(boot.rank()), "value-of-" + std::to_string(boot.rank())));
+  HEDDLE_TRY(boot.fence());
+  int asked = 0, right = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    usleep(boot.rank() == 0 ? 20'000 : 0);
+    HEDDLE_TRY(boot.fence([&] {
+      std::string value;
+      const int rank = asked++ % boot.size();
+      right += read_of(boot, rank, value) && value == "value-of-" + std::to_string(rank);
+    }));
+  }
+  std::printf("rank %d asked %s, %s\n", boot.rank(), asked > 0 ? "in the fence" : "nothing",
+              right == asked ? "all right" : "some wrong");
+  return Status::ok();
+}
+
+Status read_early(boot::Boot& boot) {
+  HEDDLE_TRY(boot.put("probe-" + std::to_string(boot.rank()), "value-of-" + std::to_string(boot.rank())));
+  const int next = (boot.rank() + 1) % boot.size();
+  std::string value;
+  int tries = 1;
+  while (!read_of(boot, next, value) && tries < 10'000) ++tries, usleep(1000);
+  std::printf("rank %d: %s\n", boot.rank(), value.c_str());
   return Status::ok();
 }
 
@@ -72,6 +106,8 @@ int main(int argc, char** argv) {
   if (what == "exchange" && !exchange(*boot)) return fail();
   if (what == "rounds" && !rounds(*boot, chosen)) return fail();
   if (what == "secret" && !print_secret(*boot)) return fail();
+  if (what == "meanwhile" && !ask_in_fence(*boot)) return fail();
+  if (what == "early" && !read_early(*boot)) return fail();
   if (boot->rank() == chosen) {
     if (what == "abort") boot->abort(code, "probe: rank " + std::to_string(chosen) + " gives up");
     if (what == "kill") kill(getpid(), SIGKILL);

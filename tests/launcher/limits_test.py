@@ -69,7 +69,7 @@ class Scarce(Case):
     def test_what_is_left_of_another_job(self):
         done = self.alone(PMI_RANK="0", PMI_SIZE="2")
         self.assertEqual((done.returncode, done.stdout), (16, ""))
-        self.assertIn("PMI_SIZE='2' but not PMI_FD", done.stderr)
+        self.assertIn("PMI_SIZE='2' but neither PMI_FD nor PMIX_RANK", done.stderr)
         # One rank alone is what such a job would be; so is what a rank has started itself.
         self.assertEqual(self.alone(PMI_RANK="0", PMI_SIZE="1").stdout, "rank 0 of 1\n")
 
