@@ -1,6 +1,10 @@
 #include "wire/ofi.hpp"
 
+#include <sys/timerfd.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <string_view>
@@ -73,6 +77,7 @@ Status OfiWire::open(OfiOptions options, std::unique_ptr<OfiWire>* out) {
   if (!chosen.threaded) wire->lock_.elide();
   HEDDLE_TRY(Fabric::open(chosen.choice, &wire->fabric_));
   HEDDLE_TRY(wire->waker_.start());
+  HEDDLE_TRY(wire->start_timer());
   if (wire->fabric_->by_ip()) HEDDLE_TRY(wire->choose_address());
   OfiPort* port = nullptr;
   HEDDLE_TRY(wire->open_port(0, &port));
@@ -100,13 +105,37 @@ Status OfiWire::choose_address() {
   return fabric_->bind_to(chosen);
 }
 
-OfiWire::~OfiWire() { waker_.stop(); }
+OfiWire::~OfiWire() {
+  waker_.stop();
+  if (timer_ >= 0) close(timer_);
+}
+
+Status OfiWire::start_timer() {
+  timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (timer_ < 0) return error(MPI_ERR_OTHER, "cannot make a timer: %s", std::strerror(errno));
+  return waker_.watch(timer_, true, [this] { flush(); });
+}
+
+void OfiWire::flush_soon() noexcept {
+  if (timer_runs_.load(std::memory_order_relaxed) || timer_runs_.exchange(true)) return;
+  const itimerspec in{{0, 0}, {0, kFlushNs}};
+  timerfd_settime(timer_, 0, &in, nullptr);
+}
+
+void OfiWire::flush() noexcept {
+  std::uint64_t rung = 0;
+  [[maybe_unused]] const ssize_t n = read(timer_, &rung, sizeof rung);
+  timer_runs_.store(false);
+  for (const std::atomic<OfiPort*>& p : ports_) {
+    if (OfiPort* port = p.load(std::memory_order_acquire); port != nullptr) port->flush();
+  }
+}
 
 Status OfiWire::open_port(std::uint32_t vci, OfiPort** out) {
   LockGuard guard(lock_);
   std::unique_ptr<OfiPort>& owned = owned_[vci];
   if (owned == nullptr) {
-    const OfiPort::Identity identity{options_.self, options_.key, options_.threaded};
+    const OfiPort::Identity identity{options_.self, options_.key};
     HEDDLE_TRY(OfiPort::open(fabric_, identity, vci, &owned));
     if (owned->wait_fd() >= 0) HEDDLE_TRY(waker_.watch(owned->wait_fd(), false, options_.ring));
     ports_[vci].store(owned.get(), std::memory_order_release);

@@ -60,7 +60,9 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   bool arm(std::uint32_t vcis) noexcept override;
   bool owes() const noexcept override;
 
-  // For lanes.
+  // For lanes. A frame is being gathered: it goes within kFlushNs.
+  static constexpr long kFlushNs = 100'000;
+  void flush_soon() noexcept;
   bool resolve(OfiLane& lane) noexcept;
   void lost(ProcessId peer, const char* sentence) noexcept override { options_.lost(peer, sentence); }
 
@@ -69,6 +71,8 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   enum Control : std::uint8_t { kWhere = 254, kHere = 255 };
 
   explicit OfiWire(OfiOptions options) noexcept : Wire(false), options_(std::move(options)) {}
+  Status start_timer();
+  void flush() noexcept;
   Status choose_address();
   Status open_port(std::uint32_t vci, OfiPort** out);
   OfiPort* port(std::uint32_t vci) const noexcept { return ports_[vci].load(std::memory_order_acquire); }
@@ -82,6 +86,8 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   std::shared_ptr<Fabric> fabric_;
   Reach reach_;
   Waker waker_;
+  int timer_ = -1;  // of flush_soon()
+  std::atomic<bool> timer_runs_{false};
   std::atomic<OfiPort*> ports_[kMaxVcis] = {};
   Sink* sinks_[kMaxVcis] = {};                                  // of the one in poll()
   std::vector<std::pair<ProcessId, std::uint32_t>> questions_;  // not answered yet; of the one in poll() of VCI 0

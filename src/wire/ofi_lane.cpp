@@ -1,19 +1,35 @@
 #include "wire/ofi_lane.hpp"
 
+#include <time.h>
+
 #include <cstring>
+#include <utility>
 
 #include "wire/ofi.hpp"
 
 namespace heddle::wire {
 
+namespace {
+
+std::int64_t now() noexcept {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
+}
+
+}  // namespace
+
 bool OfiLane::try_send(const Header& header, const void* prefix, Payload& payload) noexcept {
   if (!is_resolved() && !wire_.resolve(*this)) return false;
   LockGuard guard(port_.lock());
+  const bool gathers = frame_ != nullptr || now() - last_gone_ < kQuietNs;
   if (!append(header, prefix, payload)) return false;
-  if (!push() && !waiting_) {
-    waiting_ = true;
-    port_.add_waiting(*this);
+  if (gathers && frame_->bytes < kEnough) {
+    if (!waiting_) wire_.flush_soon();
+  } else if (push()) {
+    return true;
   }
+  if (!std::exchange(waiting_, true)) port_.add_waiting(*this);
   return true;
 }
 
@@ -62,6 +78,7 @@ bool OfiLane::push() noexcept {
   }
   frame_ = nullptr;
   waiting_ = false;
+  last_gone_ = now();
   return true;
 }
 

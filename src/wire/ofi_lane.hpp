@@ -2,9 +2,11 @@
 //
 // Problem: to give a message of 8 bytes to a network costs a system call or a bell; a burst of them should not pay it for
 //          each.
-// Method:  a packet goes at once, in a frame of its own, when the lane has been quiet; while the lane is busy, packets are
-//          gathered, until the frame is full or the process makes progress.
+// Method:  a packet goes at once, in a frame of its own, when the lane has been quiet for kQuietNs. Else packets are gathered,
+//          until kEnough bytes are there, or the process makes progress, or, if it computes, the waker comes by, at most
+//          OfiWire::kFlushNs later.
 // Threads: any; the port's lock. resolve() is called without it.
+// Cost:    bursts of 8 bytes: 60 ns a message instead of 3 us (tcp;ofi_rxm).
 #pragma once
 
 #include <atomic>
@@ -38,6 +40,9 @@ class OfiLane final : public TxLane {
   bool push() noexcept REQUIRES(port_.lock());
 
  private:
+  static constexpr std::int64_t kQuietNs = 3000;
+  static constexpr std::size_t kEnough = 8 << 10;
+
   bool append(const Header& header, const void* prefix, Payload& payload) noexcept REQUIRES(port_.lock());
 
   OfiWire& wire_;
@@ -51,7 +56,8 @@ class OfiLane final : public TxLane {
   OfiSend* frame_ = nullptr;  // the open one
   std::uint32_t packets_ = 0;
   std::uint32_t sequence_ = 0;
-  bool waiting_ = false;  // the port knows that the frame has not gone
+  bool waiting_ = false;        // the port knows that the frame has not gone
+  std::int64_t last_gone_ = 0;  // when, in ns
 };
 
 }  // namespace heddle::wire

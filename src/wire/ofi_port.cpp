@@ -14,9 +14,7 @@
 namespace heddle::wire {
 
 OfiPort::OfiPort(std::shared_ptr<Fabric> fabric, const Identity& identity, std::uint32_t vci) noexcept
-    : fabric_(std::move(fabric)), identity_(identity), vci_(vci) {
-  if (!identity.threaded) lock_.elide();
-}
+    : fabric_(std::move(fabric)), identity_(identity), vci_(vci) {}
 
 Status OfiPort::open(std::shared_ptr<Fabric> fabric, const Identity& identity, std::uint32_t vci,
                      std::unique_ptr<OfiPort>* out) {
@@ -275,6 +273,11 @@ unsigned OfiPort::take_completions(Handler& handler, unsigned limit) noexcept {
     if (n < static_cast<ssize_t>(kBatch)) break;
   }
   return taken;
+}
+
+void OfiPort::flush() noexcept {
+  LockGuard guard(lock_);
+  push_waiting();
 }
 
 void OfiPort::push_waiting() noexcept {

@@ -5,7 +5,7 @@
 //          another host. Frames to send are filled in buffers of the port's and are free again when the provider says so, at
 //          once for what it takes by value (inject). What arrives lands in a few large buffers (FI_MULTI_RECV), and
 //          is handled there.
-// Threads: any, but for poll(), which has one caller at a time; the port's lock is held while the provider is called and
+// Threads: any, but for poll(), which has one caller at a time; the port's lock, which is never elided, is held while the provider is called and
 //          never while a packet is delivered. No lock is taken under it.
 // Memory:  3 MiB of address space for a port, of which the pages exist that were used; nothing for a peer but its
 //          address (ofi.hpp).
@@ -78,7 +78,6 @@ class OfiPort {
   struct Identity {
     ProcessId self = 0;
     SipKey key;
-    bool threaded = false;
   };
   // What poll() hands over: packets, and what cannot be delivered because the other end is gone or a frame is missing.
   class Handler {
@@ -109,8 +108,9 @@ class OfiPort {
   enum class Gone { kNo, kYes, kFailed };
   // Sends the first `bytes` of the buffer, which is the port's from then on unless it has not gone.
   Gone send(OfiSend& buffer, fi_addr_t to) noexcept REQUIRES(lock_);
-  // Lanes whose frame has not gone are asked again by poll().
+  // Lanes whose frame has not gone are asked again by poll(), or by flush().
   void add_waiting(OfiLane& lane) noexcept REQUIRES(lock_) { waiting_.push_back(&lane); }
+  void flush() noexcept;
   bool owes() noexcept;
 
   bool expose(const void* data, std::size_t bytes, Exposure* out) noexcept;
