@@ -17,6 +17,7 @@
 #include "base/spelling.hpp"
 #include "bindings/generated/missing.hpp"
 #include "controls.hpp"
+#include "fabric.hpp"
 #include "mpi.h"
 #include "tune.hpp"
 #include "wire/single_copy.hpp"
@@ -24,7 +25,7 @@
 namespace {
 
 constexpr std::string_view kCommands[] = {"info", "tune"};
-constexpr std::string_view kInfoOptions[] = {"--missing", "--all", "--help"};
+constexpr std::string_view kInfoOptions[] = {"--missing", "--all", "--fabric", "--help"};
 
 constexpr char kUsage[] =
     "heddle: about this installation of Heddle, an MPI library\n"
@@ -32,6 +33,7 @@ constexpr char kUsage[] =
     "  heddle info             version, library, how much of MPI is there\n"
     "  heddle info --missing   the procedures that are not implemented, one a line\n"
     "  heddle info --all       that, the limits and the files of the installation, and the control variables\n"
+    "  heddle info --fabric    the networks of this host: libfabric's providers, and the one that Heddle would use\n"
     "  heddle tune             measures this machine and stores what decides how long messages travel (--help)\n"
     "  heddle --help           this text\n"
     "  heddle --version        Heddle's version\n";
@@ -109,6 +111,7 @@ int info(bool all) {
   std::printf("procedures   %d of %d implemented; heddle info --missing lists the others\n",
               heddle::kProcedures - missing, heddle::kProcedures);
   std::printf("wires        shm (shared memory: the processes of one node, and a process to itself)\n");
+  std::printf("             ofi (libfabric, between nodes: heddle info --fabric)\n");
   const char* why = "";
   if (heddle::wire::single_copy_works(&why)) {
     std::printf("single copy  works: a process reads long messages from its peer's memory\n");
@@ -145,6 +148,7 @@ int run_info(std::span<const std::string_view> options) {
   bool all = false, missing = false;
   for (std::string_view option : options) {
     if (option == "--help") return std::fputs(kUsage, stdout), 0;
+    if (option == "--fabric") return heddle::print_fabric();
     if (option == "--all") {
       all = true;
     } else if (option == "--missing") {

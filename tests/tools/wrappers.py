@@ -114,6 +114,13 @@ def heddle():
     expect("profile = '/a/b'" in told and "single_copy = 'auto'" in told, "heddle info --all shows texts")
     expect("matching = hash" in told, "heddle info --all shows the value of the environment")
     expect("HEDDLE_VCIS='99' is not a number from 1 to 16" in told, "heddle info --all judges the environment")
+    fabric = run(tool, "info", "--fabric")
+    expect(fabric.returncode == 0 and " chosen" in fabric.stdout and "tcp;ofi_rxm" in fabric.stdout,
+           f"heddle info --fabric: {fabric.stdout}{fabric.stderr}")
+    absent = run(tool, "info", "--fabric", env={"HEDDLE_FABRIC_PROVIDER": "pigeon"})
+    expect(absent.returncode == 1 and "HEDDLE_FABRIC_PROVIDER='pigeon'" in absent.stderr, f"an absent provider: {absent}")
+    lost = run(tool, "info", "--fabric", env={"HEDDLE_FABRIC_LIBRARY": "/nowhere.so"})
+    expect(lost.returncode == 1 and "/nowhere.so" in lost.stderr and "libfabric1" in lost.stderr, f"no library: {lost}")
     expect("heddle info" in run(tool, "--help").stdout, "heddle --help")
     for words, meant in ((["inof"], "info"), (["info", "--mising"], "--missing")):
         done = run(tool, *words)
