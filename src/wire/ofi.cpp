@@ -137,7 +137,13 @@ Status OfiWire::open_port(std::uint32_t vci, OfiPort** out) {
   if (owned == nullptr) {
     const OfiPort::Identity identity{options_.self, options_.key};
     HEDDLE_TRY(OfiPort::open(fabric_, identity, vci, &owned));
-    if (owned->wait_fd() >= 0) HEDDLE_TRY(waker_.watch(owned->wait_fd(), false, options_.ring));
+    if (owned->wait_fd() >= 0) {
+      armed_[vci].store(true, std::memory_order_release);
+      HEDDLE_TRY(waker_.watch(owned->wait_fd(), false, [this, vci] {
+        armed_[vci].store(false, std::memory_order_release);
+        options_.ring();
+      }));
+    }
     ports_[vci].store(owned.get(), std::memory_order_release);
   }
   *out = owned.get();
@@ -190,7 +196,7 @@ bool OfiWire::arm(std::uint32_t vcis) noexcept {
     OfiPort* slept_on = (vcis >> i & 1) != 0 ? port(i) : nullptr;
     if (slept_on == nullptr || slept_on->wait_fd() < 0) continue;
     if (!slept_on->try_wait()) return false;
-    waker_.arm(slept_on->wait_fd());
+    if (!armed_[i].exchange(true, std::memory_order_acq_rel)) waker_.arm(slept_on->wait_fd());
   }
   return true;
 }
