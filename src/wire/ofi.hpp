@@ -80,6 +80,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
 
   const OfiOptions options_;
   std::shared_ptr<Fabric> fabric_;
+  std::size_t address_bytes_ = 0;  // of every process that uses the same provider
   Reach reach_;
   Waker waker_;
   std::atomic<OfiPort*> ports_[kMaxVcis] = {};
