@@ -5,72 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <string_view>
 
 #include "mpi.h"
+#include "wire/card.hpp"
 
 namespace heddle::wire {
-namespace {
-
-// What a card says, between bars: version, provider, address.
-constexpr char kBar = '|', kSemicolon = ';', kForSemicolon = '+';
-constexpr std::string_view kCardVersion = "1";
-
-struct Card {
-  std::string provider;
-  std::vector<std::byte> address;
-};
-
-std::vector<std::string_view> split(std::string_view text, char by) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(by, at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
-std::string hex(const std::vector<std::byte>& bytes) {
-  std::string text;
-  for (const std::byte b : bytes) {
-    text += "0123456789abcdef"[std::to_integer<int>(b >> 4)];
-    text += "0123456789abcdef"[std::to_integer<int>(b & std::byte{15})];
-  }
-  return text;
-}
-
-bool unhex(std::string_view text, std::vector<std::byte>* out) {
-  if (text.size() % 2 != 0) return false;
-  for (; !text.empty(); text.remove_prefix(2)) {
-    unsigned value = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + 2, value, 16);
-    if (failed != std::errc() || end != text.data() + 2) return false;
-    out->push_back(static_cast<std::byte>(value));
-  }
-  return true;
-}
-
-Status read_card(ProcessId peer, const std::string& text, Card* out) {
-  const auto parts = split(text, kBar);
-  if (parts.front() != kCardVersion) {
-    return error(MPI_ERR_OTHER,
-                 "process %u speaks another version of Heddle's network protocol; install the same version of Heddle "
-                 "on all hosts",
-                 peer);
-  }
-  if (parts.size() != 3 || !unhex(parts[2], &out->address)) {
-    return error(MPI_ERR_OTHER, "process %u has published '%.100s', which is no address", peer, text.c_str());
-  }
-  out->provider = parts[1];
-  std::ranges::replace(out->provider, kForSemicolon, kSemicolon);
-  return Status::ok();
-}
-
-}  // namespace
-
 Status OfiWire::open(OfiOptions options, std::unique_ptr<OfiWire>* out) {
   std::unique_ptr<OfiWire> wire(new OfiWire(std::move(options)));
   const OfiOptions& chosen = wire->options_;
@@ -81,26 +21,26 @@ Status OfiWire::open(OfiOptions options, std::unique_ptr<OfiWire>* out) {
   if (wire->fabric_->by_ip()) HEDDLE_TRY(wire->choose_address());
   OfiPort* port = nullptr;
   HEDDLE_TRY(wire->open_port(0, &port));
+  std::vector<std::byte> address;
+  HEDDLE_TRY(port->address(&address));
+  wire->address_bytes_ = address.size();
   *out = std::move(wire);
   return Status::ok();
 }
 
-// The other process's introduction: where it answers, and its addresses by commas.
 Status OfiWire::choose_address() {
   const std::vector<std::string>& mine = fabric_->addresses();
   // Also one without a choice must answer who has one.
   HEDDLE_TRY(reach_.listen(waker_, options_.self, options_.key));
-  std::string text = std::to_string(reach_.port());
-  for (const std::string& address : mine) text += kBar + address;
   ProcessId peer = 0;
-  HEDDLE_TRY(options_.introduce(text, mine.size() > 1, &peer, &text));
+  std::string text;
+  HEDDLE_TRY(options_.introduce(write_introduction({reach_.port(), mine}), mine.size() > 1, &peer, &text));
   std::string chosen = mine.front();
   if (mine.size() > 1) {
-    const auto parts = split(text, kBar);
-    std::uint16_t port = 0;
-    std::from_chars(parts.front().data(), parts.front().data() + parts.front().size(), port);
+    Introduction other;
+    HEDDLE_TRY(read_introduction(peer, text, &other));
     chosen.clear();
-    HEDDLE_TRY(reach_.find(peer, {parts.begin() + 1, parts.end()}, port, &chosen));
+    HEDDLE_TRY(reach_.find(peer, other.addresses, other.port, &chosen));
   }
   return fabric_->bind_to(chosen);
 }
@@ -151,11 +91,9 @@ Status OfiWire::open_port(std::uint32_t vci, OfiPort** out) {
 }
 
 Status OfiWire::card(std::string* out) {
-  std::vector<std::byte> address;
-  HEDDLE_TRY(port(0)->address(&address));
-  std::string provider = fabric_->provider();
-  std::ranges::replace(provider, kSemicolon, kForSemicolon);
-  *out = std::string(kCardVersion) + kBar + provider + kBar + hex(address);
+  Card card{fabric_->provider(), {}};
+  HEDDLE_TRY(port(0)->address(&card.address));
+  *out = write_card(card);
   return Status::ok();
 }
 
@@ -213,6 +151,10 @@ bool OfiWire::resolve(OfiLane& lane) noexcept {
   const bool found =
       lane.to() == 0 ? find_first_address(lane.peer(), &address) : find_other_address(lane.peer(), lane.to(), &address);
   if (!found) return false;
+  if (address.size() != address_bytes_) {  // the provider would read behind its end
+    options_.lost(lane.peer(), "its address has not as many bytes as those of this provider");
+    return false;
+  }
   if (!lane.resolve(address.data())) options_.lost(lane.peer(), last_error_detail());
   return lane.is_resolved();
 }

@@ -52,6 +52,8 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   // What peers must know: one printable word.
   Status card(std::string* out);
   const Fabric& fabric() const noexcept { return *fabric_; }
+  // REQUIRES: the VCI has talked to another host, or is 0.
+  const OfiCounts& counts(std::uint32_t vci) const noexcept { return port(vci)->counts(); }
 
   bool reaches(ProcessId peer) const noexcept override;
   Status connect(std::uint32_t from, ProcessId peer, std::uint32_t to, TxLane** lane) override;
@@ -84,6 +86,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
 
   const OfiOptions options_;
   std::shared_ptr<Fabric> fabric_;
+  std::size_t address_bytes_ = 0;  // of every process that uses the same provider
   Reach reach_;
   Waker waker_;
   int timer_ = -1;  // of flush_soon()

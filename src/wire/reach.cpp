@@ -90,7 +90,8 @@ Status Reach::listen(Waker& waker, ProcessId self, const SipKey& key) {
   address.sin_family = AF_INET;
   socklen_t length = sizeof address;
   if (listener_ < 0 || bind(listener_, reinterpret_cast<const sockaddr*>(&address), length) != 0 ||
-      ::listen(listener_, 64) != 0 || getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+      ::listen(listener_, SOMAXCONN) != 0 ||
+      getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
     return error(MPI_ERR_OTHER, "cannot listen for peers on other hosts: %s", std::strerror(errno));
   }
   port_ = ntohs(address.sin_port);

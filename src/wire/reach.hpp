@@ -45,7 +45,7 @@ class Reach {
     std::uint64_t nonce = 0;
     std::uint64_t process = 0;
   };
-  static constexpr std::size_t kMostGuests = 64;
+  static constexpr std::size_t kMostGuests = 256;  // all ranks of a node may ask the same process at once
 
   void on_guest();
   void on_question(int fd);

@@ -1,0 +1,48 @@
+#include "wire/card.hpp"
+
+#include <gtest/gtest.h>
+
+namespace heddle::wire {
+namespace {
+
+TEST(Card, ComesBackAsItWasWritten) {
+  const Card card{"tcp;ofi_rxm", {std::byte{0x02}, std::byte{0x00}, std::byte{0xab}, std::byte{0xff}}};
+  const std::string text = write_card(card);
+  EXPECT_EQ(text, "1|tcp+ofi_rxm|0200abff");
+  Card read;
+  ASSERT_TRUE(read_card(3, text, &read)) << last_error_detail();
+  EXPECT_EQ(read.provider, card.provider);
+  EXPECT_EQ(read.address, card.address);
+}
+
+TEST(Card, AnythingElseIsAnErrorAndLeavesNothing) {
+  for (const char* text : {"", "|", "1", "1|", "1||", "1|tcp", "1|tcp|", "1|tcp|0", "1|tcp|0g", "1|tcp|-1", "1|tcp|00|",
+                           "1|tcp|00|00", "2|tcp|00", "11|tcp|00", " 1|tcp|00", "1|tcp|00 ", "1|tcp|0x"}) {
+    Card card{"before", {std::byte{1}}};
+    EXPECT_FALSE(read_card(3, text, &card)) << text;
+    EXPECT_NE(std::string(last_error_detail()).find("process 3"), std::string::npos) << last_error_detail();
+    EXPECT_EQ(card.provider, "before");
+    EXPECT_EQ(card.address.size(), 1u);
+  }
+}
+
+TEST(Card, AnIntroductionComesBackAsItWasWritten) {
+  const std::string text = write_introduction({40123, {"10.0.0.1", "192.168.7.1"}});
+  EXPECT_EQ(text, "40123|10.0.0.1|192.168.7.1");
+  Introduction read;
+  ASSERT_TRUE(read_introduction(3, text, &read)) << last_error_detail();
+  EXPECT_EQ(read.port, 40123);
+  EXPECT_EQ(read.addresses, (std::vector<std::string>{"10.0.0.1", "192.168.7.1"}));
+}
+
+TEST(Card, AnIntroductionWithoutAPortOrAnAddressIsAnError) {
+  for (const char* text :
+       {"", "|", "40123", "|10.0.0.1", "0|10.0.0.1", "65536|10.0.0.1", "-1|10.0.0.1", "1x|10.0.0.1"}) {
+    Introduction read;
+    EXPECT_FALSE(read_introduction(3, text, &read)) << text;
+    EXPECT_TRUE(read.addresses.empty());
+  }
+}
+
+}  // namespace
+}  // namespace heddle::wire

@@ -1,0 +1,140 @@
+// Fetching over the wire between hosts: the bytes that are exposed, and nothing else.
+#include <deque>
+
+#include "wire/ofi_sides.hpp"
+
+namespace heddle::wire {
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(Providers, OfiTest, testing::Values("net", "tcp;ofi_rxm"), provider_name);
+
+struct Got : Fetch {
+  Got(const Exposure& from, std::size_t wanted) : memory(wanted + 16, '#') {
+    key = from.key;
+    address = from.address;
+    to = reinterpret_cast<std::byte*>(memory.data()) + 8;
+    bytes = wanted;
+    done = [](Fetch& fetch, bool whole) {
+      auto& got = static_cast<Got&>(fetch);
+      ++got.ends;
+      got.complete = whole;
+    };
+  }
+  std::string data() const { return memory.substr(8, bytes); }
+  bool stayed_inside() const { return memory.starts_with("########") && memory.ends_with("########"); }
+  std::string memory;
+  int ends = 0;
+  bool complete = false;
+};
+
+TEST_P(OfiTest, FetchesWhatIsExposed) {
+  auto a = side(0), b = side(1);
+  TxLane &there = a->lane(1, 1, 0), &back = b->lane(0, 0, 1);
+  for (const std::size_t bytes : {1u, 7u, 4096u, (1u << 20) - 1, 1u << 20, (1u << 20) + 1, 20u << 20}) {
+    const std::string data = pattern(static_cast<unsigned>(bytes), bytes);
+    Exposure exposure;
+    ASSERT_TRUE(back.expose(data.data(), data.size(), &exposure));
+    Got got(exposure, bytes);
+    there.fetch(got);
+    ASSERT_TRUE(until({a.get(), b.get()}, [&] { return got.ends != 0; })) << bytes;
+    EXPECT_TRUE(got.complete);
+    ASSERT_TRUE(got.data() == data) << bytes;
+    EXPECT_TRUE(got.stayed_inside());
+    back.conceal(exposure);
+    EXPECT_EQ(got.ends, 1);
+  }
+}
+
+TEST_P(OfiTest, ManyFetchesAndPacketsShareAPort) {
+  constexpr int kFetches = 30;
+  auto a = side(0), b = side(1), c = side(2);
+  TxLane &to_b = a->lane(0, 1, 0), &to_c = a->lane(0, 2, 0);
+  std::deque<Got> fetches;
+  std::vector<std::pair<TxLane*, Exposure>> exposures;
+  std::vector<std::string> data;
+  for (int i = 0; i < kFetches; ++i) {
+    data.push_back(pattern(static_cast<unsigned>(i), static_cast<std::size_t>(1 + i * 100'003)));
+  }
+  for (std::size_t i = 0; i < kFetches; ++i) {
+    TxLane& owner = (i % 2 == 0 ? b : c)->lane(0, 0, 0);
+    Exposure exposure;
+    ASSERT_TRUE(owner.expose(data[i].data(), data[i].size(), &exposure));
+    exposures.emplace_back(&owner, exposure);
+    (i % 2 == 0 ? to_b : to_c).fetch(fetches.emplace_back(exposure, data[i].size()));
+  }
+  std::size_t sent = 0;
+  ASSERT_TRUE(until({a.get(), b.get(), c.get()}, [&] {
+    if (sent < 1000 && try_send(to_b, static_cast<int>(sent), "", pattern(0, sent))) ++sent;
+    return std::ranges::all_of(fetches, [](const Got& got) { return got.ends != 0; }) && b->got[0].size() == 1000;
+  }));
+  for (std::size_t i = 0; i < kFetches; ++i) {
+    EXPECT_TRUE(fetches[i].complete);
+    EXPECT_EQ(fetches[i].ends, 1);
+    ASSERT_TRUE(fetches[i].data() == data[i]) << i;
+    EXPECT_TRUE(fetches[i].stayed_inside());
+    exposures[i].first->conceal(exposures[i].second);
+  }
+  for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(b->got[0][i].payload.size(), i);
+}
+
+TEST_P(OfiTest, AFetchWaitsForAPeerThatWasNeverSentTo) {
+  auto a = side(0), b = side(1, 3, false);
+  const std::string data = pattern(1, 3 << 20);
+  Exposure exposure;
+  ASSERT_TRUE(b->lane(0, 0, 0).expose(data.data(), data.size(), &exposure));
+  Got first(exposure, data.size()), second(exposure, 10);
+  TxLane& there = a->lane(0, 1, 0);
+  there.fetch(first);
+  there.fetch(second);
+  for (int i = 0; i < 100; ++i) a->poll(), b->poll();
+  EXPECT_EQ(first.ends, 0) << "where the peer is has not been said";
+  cards.put(1, b->card);
+  ASSERT_TRUE(until({a.get(), b.get()}, [&] { return first.ends != 0 && second.ends != 0; }));
+  EXPECT_TRUE(first.complete && second.complete);
+  EXPECT_TRUE(first.data() == data);
+  EXPECT_EQ(second.data(), data.substr(0, 10));
+  b->lane(0, 0, 0).conceal(exposure);
+}
+
+TEST_P(OfiTest, WhatIsConcealedIsNotFetched) {
+  auto a = side(0), b = side(1);
+  TxLane &there = a->lane(0, 1, 0), &back = b->lane(0, 0, 0);
+  ASSERT_TRUE(send({a.get(), b.get()}, there, 0, "", "hello"));
+  const std::string data = pattern(1, 100'000);
+  Exposure exposure;
+  ASSERT_TRUE(back.expose(data.data(), data.size(), &exposure));
+  Exposure guessed = exposure;
+  guessed.key += 1;
+  back.conceal(exposure);
+  // The providers tell nobody that a read was refused, so a fetch of what is not there does not end.
+  std::deque<Got> fetches;
+  for (const Exposure& wrong : {exposure, guessed}) there.fetch(fetches.emplace_back(wrong, data.size()));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  until({a.get(), b.get()}, [&] { return std::chrono::steady_clock::now() > end; });
+  a.reset();
+  for (const Got& got : fetches) {
+    EXPECT_FALSE(got.complete);
+    EXPECT_EQ(got.memory, std::string(data.size() + 16, '#')) << "nothing has come";
+  }
+}
+
+TEST_P(OfiTest, ExposuresHaveKeysThatNobodyGuesses) {
+  auto a = side(0);
+  TxLane& lane = a->lane(0, 1, 0);
+  const std::string data(64, 'x');
+  std::vector<Exposure> exposures(100);
+  std::vector<std::uint64_t> keys;
+  for (Exposure& e : exposures) {
+    ASSERT_TRUE(lane.expose(data.data(), data.size(), &e));
+    keys.push_back(e.key);
+  }
+  std::ranges::sort(keys);
+  EXPECT_EQ(std::ranges::adjacent_find(keys), keys.end());
+  int small_steps = 0;
+  for (std::size_t i = 1; i < keys.size(); ++i) small_steps += keys[i] - keys[i - 1] < (1ull << 40) ? 1 : 0;
+  EXPECT_EQ(small_steps, 0) << "keys that follow each other can be guessed";
+  for (Exposure& e : exposures) lane.conceal(e);
+}
+
+}  // namespace
+}  // namespace heddle::wire
