@@ -88,14 +88,17 @@ Status OfiWire::choose_address() {
   std::string text = std::to_string(reach_.port());
   for (const std::string& address : mine) text += kBar + address;
   ProcessId peer = 0;
-  HEDDLE_TRY(options_.introduce(text, mine.size() > 1, &peer, &text));
+  // One that the user has named may be the wrong one; with the same address on every host, nothing else would tell.
+  const bool asks = mine.size() > 1 || !options_.choice.interface.empty();
+  HEDDLE_TRY(options_.introduce(text, asks, &peer, &text));
   std::string chosen = mine.front();
-  if (mine.size() > 1) {
+  if (asks) {
     const auto parts = split(text, kBar);
     std::uint16_t port = 0;
     std::from_chars(parts.front().data(), parts.front().data() + parts.front().size(), port);
-    chosen.clear();
-    HEDDLE_TRY(reach_.find(peer, {parts.begin() + 1, parts.end()}, port, &chosen));
+    std::string reaching;
+    HEDDLE_TRY(reach_.find(peer, {parts.begin() + 1, parts.end()}, port, &reaching));
+    if (mine.size() > 1) chosen = reaching;
   }
   return fabric_->bind_to(chosen);
 }

@@ -14,7 +14,7 @@ class Bad(Case):
     def over(self, *providers):
         hosts = self.make_hosts(2, **self.network)
         for provider in providers:
-            self.run_all(hosts, self.selection, 2, variables={"HEDDLE_FABRIC_PROVIDER": provider})
+            self.run_all(hosts, self.selection, 1, variables={"HEDDLE_FABRIC_PROVIDER": provider})
         return hosts
 
 
