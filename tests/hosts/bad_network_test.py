@@ -63,7 +63,7 @@ class Nowhere(Case):
         self.hosts = self.make_hosts(2, nowhere=True)
 
     def time_of_a_small_job(self, hosts, **variables):
-        return statistics.median(self.run_job(hosts, program("coll_barrier"), per_host=2, variables=variables).took for _ in range(3))
+        return statistics.median(self.run_job(hosts, program("p2p_sendrecv"), per_host=1, variables=variables).took for _ in range(3))
 
     def test_the_other_is_found_within_a_second(self):
         plain = self.time_of_a_small_job(self.make_hosts(2, subnet="10.78.0"))
@@ -71,19 +71,19 @@ class Nowhere(Case):
 
     def test_programs(self):
         for provider in ("net", "tcp;ofi_rxm"):
-            self.run_all(self.hosts, [("coll_moves",), ("comm_create", PER_HOST)], 2, variables={"HEDDLE_FABRIC_PROVIDER": provider})
+            self.run_all(self.hosts, [("comm_create", PER_HOST)], 2, variables={"HEDDLE_FABRIC_PROVIDER": provider})
 
     def test_the_right_one_named(self):
         for variables in ({"HEDDLE_FABRIC_INTERFACE": "eth0"}, {"HEDDLE_FABRIC_INTERFACE": "eth0", "HEDDLE_FABRIC_PROVIDER": "tcp;ofi_rxm"}):
-            self.run_job(self.hosts, program("coll_barrier"), per_host=2, variables=variables)
+            self.run_job(self.hosts, program("p2p_sendrecv"), per_host=1, variables=variables)
 
     def test_the_wrong_one_named(self):
-        done = self.start(self.hosts, program("coll_barrier"), per_host=2, variables={"HEDDLE_FABRIC_INTERFACE": "docker0"}).finish()
+        done = self.start(self.hosts, program("p2p_sendrecv"), per_host=1, variables={"HEDDLE_FABRIC_INTERFACE": "docker0"}).finish()
         self.assertLess(done.took, SOON, done.err)
         self.assert_fails(self.hosts, done, "docker0|172.17.0.1")
 
     def test_none_named(self):
-        done = self.start(self.hosts, program("coll_barrier"), per_host=2, variables={"HEDDLE_FABRIC_INTERFACE": "nonsense"}).finish()
+        done = self.start(self.hosts, program("p2p_sendrecv"), per_host=1, variables={"HEDDLE_FABRIC_INTERFACE": "nonsense"}).finish()
         self.assertLess(done.took, SOON, done.err)
         self.assert_fails(self.hosts, done, r"'nonsense' is no interface of this host that is up; there are: .*docker0 \(172\.17\.0\.1\)")
 

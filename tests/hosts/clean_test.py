@@ -44,7 +44,7 @@ class FourHosts(Clean):
 
     def test_one_on_each(self):
         for provider in FAST:
-            self.over(provider, [("topo_neighbor",), ("comm_create", PER_HOST)], 1)
+            self.over(provider, [("comm_create", PER_HOST), ("sessions",)], 1)
 
     def test_two_on_each(self):
         for provider in FAST:
