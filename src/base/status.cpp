@@ -2,6 +2,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
 namespace heddle {
 namespace {
@@ -10,10 +11,12 @@ thread_local int detail_class = 0;
 }  // namespace
 
 Status error(int error_class, const char* format, ...) noexcept {
+  char sentence[kDetailBytes];  // the one before may be among the arguments
   va_list args;
   va_start(args, format);
-  std::vsnprintf(detail, sizeof detail, format, args);
+  std::vsnprintf(sentence, sizeof sentence, format, args);
   va_end(args);
+  std::memcpy(detail, sentence, std::strlen(sentence) + 1);
   detail_class = error_class;
   return Status::of_class(error_class);
 }

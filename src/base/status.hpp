@@ -35,7 +35,8 @@ class [[nodiscard]] Status {
 inline constexpr std::size_t kDetailBytes = 400;
 
 // Records the sentence (printf's format) for this thread and returns a Status of `error_class` (an MPI_ERR_*).
-// Say what happened, to whom, with the offending value, and what to do.
+// Say what happened, to whom, with the offending value, and what to do. The sentence before, last_error_detail(), may be
+// part of the new one.
 [[gnu::cold, gnu::format(printf, 2, 3)]] Status error(int error_class, const char* format, ...) noexcept;
 
 // The newest sentence of this thread and the class that it was recorded for (0: none yet).

@@ -33,14 +33,17 @@ Status OfiWire::choose_address() {
   // Also one without a choice must answer who has one.
   HEDDLE_TRY(reach_.listen(waker_, options_.self, options_.key));
   ProcessId peer = 0;
+  // One that the user has named may be the wrong one; with the same address on every host, nothing else would tell.
+  const bool asks = mine.size() > 1 || !options_.choice.interface.empty();
   std::string text;
-  HEDDLE_TRY(options_.introduce(write_introduction({reach_.port(), mine}), mine.size() > 1, &peer, &text));
+  HEDDLE_TRY(options_.introduce(write_introduction({reach_.port(), mine}), asks, &peer, &text));
   std::string chosen = mine.front();
-  if (mine.size() > 1) {
+  if (asks) {
     Introduction other;
     HEDDLE_TRY(read_introduction(peer, text, &other));
-    chosen.clear();
-    HEDDLE_TRY(reach_.find(peer, other.addresses, other.port, &chosen));
+    std::string reaching;
+    HEDDLE_TRY(reach_.find(peer, other.addresses, other.port, &reaching));
+    if (mine.size() > 1) chosen = reaching;
   }
   return fabric_->bind_to(chosen);
 }

@@ -163,7 +163,8 @@ Status Reach::find(ProcessId peer, const std::vector<std::string>& addresses, st
   if (out->empty()) {
     return error(MPI_ERR_OTHER,
                  "process %u does not answer at any address of its host within %d ms (%s); do the hosts "
-                 "reach each other, and does a firewall let the ports of programs through?",
+                 "reach each other, is HEDDLE_FABRIC_INTERFACE right if it is set, and does a firewall let the ports "
+                 "of programs through?",
                  peer, kPatienceMs, failures.c_str());
   }
   return Status::ok();

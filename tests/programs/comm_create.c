@@ -1,5 +1,8 @@
 // Communicators made in every way, their ranks and groups checked, messages inside them kept apart from all others.
+//   comm_create [ranks of a node]   by default all are on one
 #include "check.h"
+
+static int ranks_of_node;
 
 static void check_comm(MPI_Comm comm, int rank, int size) {
   int got_rank, got_size, inter;
@@ -99,7 +102,7 @@ static void split(void) {
     MPI_Comm_free(&third);
   }
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world_rank, MPI_INFO_NULL, &node);
-  check_comm(node, world_rank, world_size);  // one node
+  check_comm(node, world_rank % ranks_of_node, ranks_of_node);
   MPI_Comm_free(&node);
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_UNDEFINED, 0, MPI_INFO_NULL, &node);
   CHECK(node == MPI_COMM_NULL);
@@ -148,6 +151,7 @@ static void names(void) {
 
 int main(int argc, char** argv) {
   start(&argc, &argv);
+  ranks_of_node = argc > 1 ? atoi(argv[1]) : world_size;
   check_comm(MPI_COMM_WORLD, world_rank, world_size);
   check_comm(MPI_COMM_SELF, 0, 1);
   dup();

@@ -1,0 +1,92 @@
+"""The suite's programs over a network that is slow, loses packets, delays and reorders them, or has an interface that leads nowhere."""
+
+import statistics
+
+from jobs import PER_HOST, Case, main, program
+
+SOON = 5  # seconds, on a loaded machine
+
+
+class Bad(Case):
+    network = {}
+    selection = ()
+
+    def over(self, *providers):
+        hosts = self.make_hosts(2, **self.network)
+        for provider in providers:
+            self.run_all(hosts, self.selection, 1, variables={"HEDDLE_FABRIC_PROVIDER": provider})
+        return hosts
+
+
+class Slow(Bad):
+    network = dict(rate="100mbit")
+    selection = [("p2p_sizes", 1 << 18), ("p2p_order",), ("coll_reduce",)]
+
+    def test_net(self):
+        self.over("net")
+
+    def test_tcp_rxm(self):
+        self.over("tcp;ofi_rxm")
+
+
+class Lossy(Bad):
+    network = dict(loss=1)
+    selection = [("p2p_sizes", 1 << 18), ("p2p_order",), ("comm_create", PER_HOST)]
+
+    def assert_lost(self, hosts):
+        for host in hosts.names:
+            self.assertGreater(hosts.lost(host), 0, f"of {hosts.arrived(host)} packets that arrived at {host} none was lost")
+
+    def test_net(self):
+        self.assert_lost(self.over("net"))
+
+    def test_tcp_rxm(self):
+        self.assert_lost(self.over("tcp;ofi_rxm"))
+
+
+class Late(Bad):
+    network = dict(delay_ms=1, reorder=5)
+    selection = [("p2p_sizes", 1 << 16), ("p2p_order",), ("comm_create", PER_HOST)]
+
+    def test_net(self):
+        self.over("net")
+
+    def test_tcp_rxm(self):
+        self.over("tcp;ofi_rxm")
+
+
+class Nowhere(Case):
+    """Each host has docker0: up, with a carrier and the same address, and it does not lead to the others."""
+
+    def setUp(self):
+        super().setUp()
+        self.hosts = self.make_hosts(2, nowhere=True)
+
+    def time_of_a_small_job(self, hosts, **variables):
+        return statistics.median(self.run_job(hosts, program("p2p_sendrecv"), per_host=1, variables=variables).took for _ in range(3))
+
+    def test_the_other_is_found_within_a_second(self):
+        plain = self.time_of_a_small_job(self.make_hosts(2, subnet="10.78.0"))
+        self.assertLess(self.time_of_a_small_job(self.hosts), plain + 1)
+
+    def test_programs(self):
+        for provider in ("net", "tcp;ofi_rxm"):
+            self.run_all(self.hosts, [("comm_create", PER_HOST)], 2, variables={"HEDDLE_FABRIC_PROVIDER": provider})
+
+    def test_the_right_one_named(self):
+        for variables in ({"HEDDLE_FABRIC_INTERFACE": "eth0"}, {"HEDDLE_FABRIC_INTERFACE": "eth0", "HEDDLE_FABRIC_PROVIDER": "tcp;ofi_rxm"}):
+            self.run_job(self.hosts, program("p2p_sendrecv"), per_host=1, variables=variables)
+
+    def test_the_wrong_one_named(self):
+        done = self.start(self.hosts, program("p2p_sendrecv"), per_host=1, variables={"HEDDLE_FABRIC_INTERFACE": "docker0"}).finish()
+        self.assertLess(done.took, SOON, done.err)
+        self.assert_fails(self.hosts, done, "docker0|172.17.0.1")
+
+    def test_none_named(self):
+        done = self.start(self.hosts, program("p2p_sendrecv"), per_host=1, variables={"HEDDLE_FABRIC_INTERFACE": "nonsense"}).finish()
+        self.assertLess(done.took, SOON, done.err)
+        self.assert_fails(self.hosts, done, r"'nonsense' is no interface of this host that is up; there are: .*docker0 \(172\.17\.0\.1\)")
+
+
+if __name__ == "__main__":
+    main()

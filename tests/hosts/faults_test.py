@@ -1,0 +1,121 @@
+"""Something dies or falls silent while a job is at a place of MPI: the job ends in time, with who and where, and nothing is left.
+
+What is lost at once (a rank, Heddle's process on a host, all of a host) ends the job at once. What is silent (the network to a host
+is cut, with the host alive or dead) ends it after the detection time; there the remote shell is the real ssh, over that network.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+from jobs import Case, main, program, wait_until
+
+SOON = 4  # seconds, on a loaded machine
+SILENCE = 4  # seconds: the detection time where the remote shell is ssh, which must also have started by then
+LATE = 3  # the rank that the others wait for, where they wait
+SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:" + os.environ["PATH"])
+
+
+class Faults:
+    place = None
+    provider = "net"
+
+    def setUp(self):
+        super().setUp()
+        self.hosts = self.make_hosts(2)
+
+    def stand(self, variables=None, **options):
+        """Ranks 0 and 1 on h0, 2 and 3 on h1, all at their place."""
+        job = self.start(self.hosts, program("stand"), self.place, self.directory, LATE, per_host=2,
+                         variables={"HEDDLE_FABRIC_PROVIDER": self.provider, **(variables or {})}, **options)
+        there = [self.directory / f"there.{rank}" for rank in range(4)]
+        job.wait_for(lambda: all(path.exists() for path in there), f"all ranks are in {self.place}")
+        return job
+
+    def assert_ends(self, job, within, *regexes):
+        start = time.monotonic()
+        job.finish()
+        self.assertLess(time.monotonic() - start, within, job.err)
+        self.assert_fails(self.hosts, job, *regexes)
+
+    def test_a_rank_is_killed(self):
+        job = self.stand()
+        os.kill(job.ranks()[2], signal.SIGKILL)
+        self.assert_ends(job, SOON, r"rank 2 \(pid \d+\) on h1 was ended by signal 9")
+        self.assertEqual(job.code, 128 + signal.SIGKILL)
+
+    def test_the_process_on_a_host_is_killed(self):
+        job = self.stand()
+        os.kill(job.node("h1"), signal.SIGKILL)
+        self.assert_ends(job, SOON, r"host 'h1' \(ranks 2-3\) is lost while .*: the connection closed")
+
+    def test_a_host_is_killed(self):
+        job = self.stand()
+        self.hosts.kill("h1")
+        self.assert_ends(job, SOON, r"host 'h1' \(ranks 2-3\) is lost|rank [23] \(pid \d+\) on h1 was ended by signal 9")
+
+    # Over ssh
+
+    def ssh(self):
+        """An sshd in each host, and the command that reaches them from any host; by keys that live as long as the test."""
+        self.assertTrue(SSHD and shutil.which("ssh"), "needs openssh-server and openssh-client")
+        for name in ("host_key", "user_key"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.directory / name], check=True)
+        shutil.copy(self.directory / "user_key.pub", self.directory / "authorized_keys")
+        key = (self.directory / "host_key.pub").read_text()
+        (self.directory / "known_hosts").write_text("".join(f"{name} {key}" for name in self.hosts.names))
+        # A bash that is not the first runs no start-up files of the user, which may be slow.
+        (self.directory / "sshd_config").write_text(f"HostKey {self.directory}/host_key\nAuthorizedKeysFile {self.directory}/authorized_keys\n"
+                                                    "StrictModes no\nPasswordAuthentication no\nUsePAM no\nPidFile none\nSetEnv SHLVL=5\n")
+        os.makedirs("/run/sshd", mode=0o755, exist_ok=True)  # sshd wants it, and packages make it only at boot
+        for host in self.hosts.names:
+            sshd = self.hosts.start(host, [SSHD, "-D", "-f", self.directory / "sshd_config"], stderr=subprocess.DEVNULL)
+            self.addCleanup(lambda sshd=sshd: (sshd.kill(), sshd.wait()))
+            wait_until(lambda: self.listens(host, 22), f"sshd of {host} listens")
+        return (f"ssh -F none -x -T -i {self.directory}/user_key -o BatchMode=yes -o IdentitiesOnly=yes "
+                f"-o UserKnownHostsFile={self.directory}/known_hosts")
+
+    def listens(self, host, port):
+        with self.hosts.socket(host, socket.SOCK_STREAM) as asking:
+            return asking.connect_ex((self.hosts.addresses[host], port)) == 0
+
+    def cut(self):
+        job = self.stand(variables={"HEDDLE_DETECTION_TIME": str(SILENCE)}, inside="h0", shell=self.ssh())
+        self.hosts.cut("h1")
+        return job
+
+    def test_the_network_to_a_host_is_cut(self):
+        self.assert_ends(self.cut(), SILENCE + SOON, rf"host 'h1' \(ranks 2-3\) is lost while .*: nothing was heard of it for {SILENCE} s")
+
+    def test_a_host_is_cut_off_and_dies(self):
+        job = self.cut()
+        self.hosts.kill("h1")
+        self.assert_ends(job, SILENCE + SOON, rf"host 'h1' \(ranks 2-3\) is lost while .*: nothing was heard of it for {SILENCE} s")
+
+
+class InInit(Faults, Case):
+    place = "init"
+
+
+class InMessages(Faults, Case):
+    place = "messages"
+
+
+class InMessagesRxm(Faults, Case):
+    place = "messages"
+    provider = "tcp;ofi_rxm"
+
+
+class InCollectives(Faults, Case):
+    place = "collectives"
+
+
+class InFinalize(Faults, Case):
+    place = "finalize"
+
+
+if __name__ == "__main__":
+    main()

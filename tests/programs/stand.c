@@ -1,0 +1,80 @@
+// A job that is at one place of MPI for ever, for tests that end it there: stand PLACE DIRECTORY [RANK]
+//   init        all ranks but RANK, which waits before it, are in MPI_Init
+//   messages    a ring over all ranks, of every way that a message can take
+//   collectives one after the other, small and large
+//   finalize    all ranks but RANK, which stays before it, are in MPI_Finalize
+// A rank that is there makes the file DIRECTORY/there.<rank>. Every byte is verified until the end.
+#include <unistd.h>
+
+#include "check.h"
+
+enum { kRounds = 20, kMost = 300000 };  // rounds after which it is there; bytes
+
+static const char* directory;
+
+static void there(int rank) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/there.%d", directory, rank);
+  FILE* file = fopen(path, "w");
+  CHECK(file != NULL, "cannot write %s", path);
+  fclose(file);
+}
+
+static void wait_for_ever(void) {
+  for (;;) pause();
+}
+
+static void messages(void) {
+  static const int sizes[] = {0, 8, 3000, 40000, kMost};
+  int right = (world_rank + 1) % world_size, left = (world_rank + world_size - 1) % world_size;
+  unsigned char *out = malloc(kMost), *in = malloc(kMost);
+  for (unsigned round = 0;; round++) {
+    int bytes = sizes[round % 5];
+    fill(out, (size_t)bytes, round + (unsigned)world_rank);
+    memset(in, 0, (size_t)bytes);
+    MPI_Status status;
+    MPI_Sendrecv(out, bytes, MPI_BYTE, right, 1, in, kMost, MPI_BYTE, left, 1, MPI_COMM_WORLD, &status);
+    check_status(&status, left, 1, bytes, MPI_BYTE);
+    CHECK_PATTERN(in, (size_t)bytes, round + (unsigned)left);
+    if (round == kRounds) there(world_rank);
+  }
+}
+
+static void collectives(void) {
+  unsigned char* data = malloc(kMost);
+  for (unsigned round = 0;; round++) {
+    int sum, root = (int)round % world_size, bytes = round % 2 ? kMost : 100;
+    int mine = world_rank + (int)(round % 1000);
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK_EQ(sum, world_size * (world_size - 1) / 2 + world_size * (int)(round % 1000));
+    if (world_rank == root) fill(data, (size_t)bytes, round);
+    MPI_Bcast(data, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+    CHECK_PATTERN(data, (size_t)bytes, round);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (round == kRounds) there(world_rank);
+  }
+}
+
+int main(int argc, char** argv) {
+  if (argc < 3) return fprintf(stderr, "stand: PLACE DIRECTORY [RANK]\n"), 2;
+  const char *place = argv[1], *number = getenv("PMI_RANK");
+  directory = argv[2];
+  int late = argc > 3 ? atoi(argv[3]) : -1;
+  if (strcmp(place, "init") == 0) {
+    there(atoi(number));
+    if (atoi(number) == late) wait_for_ever();
+  }
+  start(&argc, &argv);
+  if (strcmp(place, "messages") == 0) messages();
+  if (strcmp(place, "collectives") == 0) collectives();
+  if (strcmp(place, "finalize") == 0) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    there(world_rank);
+    // In MPI from time to time: on a network its last message of the barrier may still have to leave.
+    for (int flag; world_rank == late; usleep(1000))
+      MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  }
+  MPI_Finalize();
+  fprintf(stderr, "stand: rank %d is through\n", world_rank);
+  return 0;
+}
