@@ -81,7 +81,6 @@ Status OfiWire::open_port(std::uint32_t vci, OfiPort** out) {
     const OfiPort::Identity identity{options_.self, options_.key};
     HEDDLE_TRY(OfiPort::open(fabric_, identity, vci, &owned));
     if (owned->wait_fd() >= 0) {
-      armed_[vci].store(true, std::memory_order_release);
       HEDDLE_TRY(waker_.watch(owned->wait_fd(), false, [this, vci] {
         armed_[vci].store(false, std::memory_order_release);
         options_.ring();

@@ -92,7 +92,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   int timer_ = -1;  // of flush_soon()
   std::atomic<bool> timer_runs_{false};
   std::atomic<OfiPort*> ports_[kMaxVcis] = {};
-  std::atomic<bool> armed_[kMaxVcis] = {};  // the waker watches it
+  std::atomic<bool> armed_[kMaxVcis] = {};                      // the waker watches it
   Sink* sinks_[kMaxVcis] = {};                                  // of the one in poll()
   std::vector<std::pair<ProcessId, std::uint32_t>> questions_;  // not answered yet; of the one in poll() of VCI 0
 
