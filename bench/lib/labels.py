@@ -11,6 +11,7 @@ WITHOUT = {"all": "all there", "alignment": "no alignment to cache lines", "pool
 # metric → what the size is, and the text
 METRICS = {
     "latency": (SIZE, "one way, {}"),
+    "raw": (SIZE, "one way, {}, libfabric alone"),
     "rate": (SIZE, "message rate, {}, window 64"),
     "start": (RANKS, "mpiexec, {}"),
     "rss": (RANKS, "resident memory, {}"),

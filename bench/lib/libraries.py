@@ -18,6 +18,7 @@ class Library:
     prefix: pathlib.Path
     wrapper: str
     launcher_args: tuple
+    variables: dict = dataclasses.field(default_factory=dict)  # of the environment, besides everybody's
 
     def compile(self, source, program):
         program.parent.mkdir(parents=True, exist_ok=True)

@@ -83,11 +83,12 @@ class Programs:
 
     def run_program(self, program, library, work, cpus, samples, steadiness):
         """Where a library does not get to the end of a point, the program is started again with those after it."""
+        surroundings = {**environment(cpus), **library.variables}
         todo = [point for point in program.points if (library.name, program, point) not in self.given_up]
         while todo or not program.points:
             command = library.launch(program.ranks, program_path(work, library, program.source), *program.args, *todo)
             timeout = POINT_TIMEOUT if program.points else TIMEOUT
-            outcome = steadiness.run(lambda command=command: processes.run(command, environment(cpus), timeout))
+            outcome = steadiness.run(lambda command=command: processes.run(command, surroundings, timeout))
             results = samples.add_output(self.name, library.name, outcome.stdout)
             if not outcome.failure:
                 if "absent" in outcome.stdout.split():
