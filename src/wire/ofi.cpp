@@ -70,7 +70,8 @@ void OfiWire::flush() noexcept {
   [[maybe_unused]] const ssize_t n = read(timer_, &rung, sizeof rung);
   timer_runs_.store(false);
   for (const std::atomic<OfiPort*>& p : ports_) {
-    if (OfiPort* port = p.load(std::memory_order_acquire); port != nullptr) port->flush();
+    OfiPort* port = p.load(std::memory_order_acquire);
+    if (port != nullptr && !port->flush()) flush_soon();
   }
 }
 

@@ -24,11 +24,13 @@ bool OfiLane::try_send(const Header& header, const void* prefix, Payload& payloa
   LockGuard guard(port_.lock());
   const bool gathers = frame_ != nullptr || now() - last_gone_ < kQuietNs;
   if (!append(header, prefix, payload)) return false;
-  if (gathers && frame_->bytes < kEnough) {
-    if (!waiting_) wire_.flush_soon();
-  } else if (push()) {
-    return true;
+  if ((!gathers || frame_->bytes >= kEnough) && push()) return true;
+  if (!gathers) {
+    // Whoever sends must know that it has not gone: the next call of MPI may be far away.
+    port_.give_back(*std::exchange(frame_, nullptr));
+    return false;
   }
+  wire_.flush_soon();
   if (!std::exchange(waiting_, true)) port_.add_waiting(*this);
   return true;
 }

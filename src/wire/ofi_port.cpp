@@ -275,9 +275,10 @@ unsigned OfiPort::take_completions(Handler& handler, unsigned limit) noexcept {
   return taken;
 }
 
-void OfiPort::flush() noexcept {
+bool OfiPort::flush() noexcept {
   LockGuard guard(lock_);
   push_waiting();
+  return waiting_.empty();
 }
 
 void OfiPort::push_waiting() noexcept {

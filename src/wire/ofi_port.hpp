@@ -108,9 +108,10 @@ class OfiPort {
   enum class Gone { kNo, kYes, kFailed };
   // Sends the first `bytes` of the buffer, which is the port's from then on unless it has not gone.
   Gone send(OfiSend& buffer, fi_addr_t to) noexcept REQUIRES(lock_);
-  // Lanes whose frame has not gone are asked again by poll(), or by flush().
+  // Lanes whose frame is being gathered or has not gone are asked again by poll(), or by flush().
   void add_waiting(OfiLane& lane) noexcept REQUIRES(lock_) { waiting_.push_back(&lane); }
-  void flush() noexcept;
+  // False: some of them could not go.
+  bool flush() noexcept;
   bool owes() noexcept;
 
   bool expose(const void* data, std::size_t bytes, Exposure* out) noexcept;

@@ -58,7 +58,7 @@ class TxLane {
   // The most that one packet carries.
   std::size_t max_payload() const noexcept { return max_payload_; }
 
-  // False: no room now, and nothing of `payload` was taken.
+  // False: no room now; the caller tries again later, with the whole payload.
   // REQUIRES: header.prefix_bytes <= kMaxPrefix, payload.bytes <= max_payload().
   virtual bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept = 0;
   // Wakes the receiver, after kWakeWanted.

@@ -63,7 +63,6 @@ long resident() {
 }
 
 TEST(Scale, TheTablesOfALargeJobAreAFewMegabytes) {
-  setenv("HEDDLE_FABRIC_INTERFACE", "lo", 1);
   const long nothing = resident();
   auto boot = std::make_unique<LargeBoot>();
   const long with_boot = resident();

@@ -68,7 +68,12 @@ class Side {
     options.threaded = true;
     options.is_near = [self](ProcessId peer) { return peer == self; };
     options.find_card = [&cards](ProcessId peer, std::string* out) { return cards.get(peer, out); };
-    options.introduce = [](const std::string&, bool, ProcessId*, std::string*) { return Status::ok(); };
+    // Each asks itself: nobody else is there yet.
+    options.introduce = [self](const std::string& mine, bool, ProcessId* peer, std::string* other) {
+      *peer = self;
+      *other = mine;
+      return Status::ok();
+    };
     options.ring = [this] { ++rings; };
     options.lost = [this](ProcessId peer, const char* why) {
       std::lock_guard lock(mutex_);

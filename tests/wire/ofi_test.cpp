@@ -124,7 +124,7 @@ TEST_P(OfiTest, NothingIsTakenBeforeThePeerIsThere) {
     a->poll();
   }
   cards.put(1, b->card);
-  EXPECT_TRUE(try_send(lane, 5, "now", "in time"));
+  EXPECT_TRUE(until({a.get(), b.get()}, [&] { return try_send(lane, 5, "now", "in time"); }));
   ASSERT_TRUE(until({a.get(), b.get()}, [&] { return !b->got[0].empty(); }));
   EXPECT_EQ(b->got[0][0].prefix, "now");
   EXPECT_EQ(b->got[0][0].payload, "in time");
