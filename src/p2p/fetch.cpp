@@ -38,7 +38,8 @@ void on_fetched(wire::Fetch& fetch, bool complete) NO_THREAD_SAFETY_ANALYSIS {
 
 bool expose(SendRequest& send, vci::Lane& lane) noexcept {
   if (send.exposure.registration != nullptr) return true;  // an announcement that found no room before
-  if (!send.cursor.contiguous()) return false;
+  // In a spread communicator the lane may be another VCI's than the one that the receiver answers and fetches from.
+  if (!send.cursor.contiguous() || &lane.owner() != send.vci) return false;
   send.cursor.seek(0);
   return lane.tx().expose(send.cursor.data(), send.cursor.total(), &send.exposure);
 }

@@ -13,8 +13,8 @@
 // Problem: on many networks anybody can connect to a process and send it anything, while what Heddle's processes tell each
 //          other is trusted: it contains addresses of requests.
 // Method:  the header carries a hash of itself under the job's secret, and the lane's next sequence number. A frame with a
-//          wrong hash, an old number or a wrong length is dropped and counted; nothing in it is looked at. Not the payload
-//          is hashed, so who can change what is on its way on the network can change data, but no header.
+//          wrong hash, an old number or a wrong length is dropped and counted; nothing in it is looked at. What follows the
+//          header is not hashed: this keeps out who can connect, not who can read or change what is on its way.
 // Threads: pure functions.
 // Cost:    15 ns at each side.
 #pragma once

@@ -77,8 +77,8 @@ void OfiWire::flush() noexcept {
 
 Status OfiWire::open_port(std::uint32_t vci, OfiPort** out) {
   LockGuard guard(lock_);
-  std::unique_ptr<OfiPort>& owned = owned_[vci];
-  if (owned == nullptr) {
+  if (owned_[vci] == nullptr) {
+    std::unique_ptr<OfiPort> owned;
     const OfiPort::Identity identity{options_.self, options_.key};
     HEDDLE_TRY(OfiPort::open(fabric_, identity, vci, &owned));
     if (owned->wait_fd() >= 0) {
@@ -88,8 +88,10 @@ Status OfiWire::open_port(std::uint32_t vci, OfiPort** out) {
       }));
     }
     ports_[vci].store(owned.get(), std::memory_order_release);
+    options_.ring();  // who sleeps already must watch it, too
+    owned_[vci] = std::move(owned);
   }
-  *out = owned.get();
+  *out = owned_[vci].get();
   return Status::ok();
 }
 

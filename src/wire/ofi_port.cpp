@@ -164,8 +164,10 @@ bool OfiPort::owes() noexcept {
 bool OfiPort::expose(const void* data, std::size_t bytes, Exposure* out) noexcept {
   LockGuard guard(lock_);
   const auto mode = static_cast<unsigned>(fabric_->info().domain_attr->mr_mode);
+  // No two of the job's are the same, and who does not know one cannot read.
   const std::uint64_t number = exposures_.fetch_add(1, std::memory_order_relaxed);
-  const std::uint64_t secret = SipHash(identity_.key)(&number, sizeof number);  // who does not know it cannot read
+  const std::uint64_t name[] = {number, identity_.self, vci_};
+  const std::uint64_t secret = SipHash(identity_.key)(name, sizeof name);
   const std::size_t key_bytes = fabric_->info().domain_attr->mr_key_size;
   const std::uint64_t key = key_bytes >= 8 ? secret : number & ((std::uint64_t{1} << (8 * key_bytes)) - 1);
   fid_mr* mr = nullptr;

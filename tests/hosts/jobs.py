@@ -154,9 +154,10 @@ class Case(unittest.TestCase):
         self.assert_nothing_left(hosts)
 
     def assert_nothing_left(self, hosts):
-        """No process but the host's own and sshd's, and no shared memory. Those that were killed may take a moment to be gone."""
+        """No process but the host's own and sshd's, and no shared memory. Those that were killed may take a moment to be gone, and
+        have no command line then."""
         def left():
-            found = {host: [line for line in hosts.processes(host).values() if "sshd" not in line] for host in hosts.names}
+            found = {host: [line for line in hosts.processes(host).values() if line and "sshd" not in line] for host in hosts.names}
             return {host: lines for host, lines in found.items() if lines}
 
         end = time.monotonic() + 15
