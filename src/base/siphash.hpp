@@ -1,7 +1,7 @@
 // SipHash-2-4 (Aumasson and Bernstein, 2012): a keyed hash of few bytes, which nobody computes without the key.
 //
 // When to use: to tell one's own short messages from a stranger's. Not for files, nor to hide anything.
-// Threads: any. Cost: about 1 ns for 4 bytes, and 10 ns for the start and the end.
+// Threads: any. Cost: 20 ns for 24 bytes; half a nanosecond for each byte of many.
 #pragma once
 
 #include <bit>

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -125,21 +126,26 @@ Status introduce(boot::Boot& boot, const std::string& mine, bool wanted, wire::P
   }
 }
 
-// Asks the launcher for a card; not again within a millisecond when it was not there.
+// Asks the launcher for a card; when it was not there, not again within a millisecond.
 struct CardFinder {
   using Clock = std::chrono::steady_clock;
   boot::Boot& boot;
   std::recursive_mutex& mutex;
   std::function<void(wire::ProcessId, const char*)> lost;
-  Clock::time_point not_before{};
+  std::map<wire::ProcessId, Clock::time_point> not_before{};
 
   bool operator()(wire::ProcessId peer, std::string* card) {
     std::unique_lock lock(mutex, std::try_to_lock);
-    if (!lock.owns_lock() || Clock::now() < not_before) return false;
+    if (!lock.owns_lock()) return false;
+    const auto missed = not_before.find(peer);
+    if (missed != not_before.end() && Clock::now() < missed->second) return false;
     const Status status = boot.get(static_cast<int>(peer), fabric_key(peer), *card);
-    if (status) return true;
+    if (status) {
+      not_before.erase(peer);
+      return true;
+    }
     if (status.error_class() != MPI_ERR_NAME) lost(peer, last_error_detail());
-    not_before = Clock::now() + std::chrono::milliseconds(1);
+    not_before[peer] = Clock::now() + std::chrono::milliseconds(1);
     return false;
   }
 };

@@ -7,7 +7,7 @@
 //          interface: the providers tell two connections that cross by their addresses, which fails on all interfaces
 //          at once. Which one, reach.hpp finds out.
 // Threads: any, after open().
-// Cost:    opening: 2 to 20 ms, most of it libfabric's look at the hardware.
+// Cost:    most of it libfabric's look at the hardware.
 #pragma once
 
 #include <rdma/fabric.h>

@@ -11,6 +11,7 @@
 #include "wire/card.hpp"
 
 namespace heddle::wire {
+
 Status OfiWire::open(OfiOptions options, std::unique_ptr<OfiWire>* out) {
   std::unique_ptr<OfiWire> wire(new OfiWire(std::move(options)));
   const OfiOptions& chosen = wire->options_;

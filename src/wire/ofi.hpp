@@ -6,7 +6,7 @@
 //          and told in packets between the VCIs 0. A lane whose address is not known yet refuses packets.
 // Sleep:   a thread, the waker, waits for what the provider can wait on and rings the process's bell.
 // Threads: see wire.hpp.
-// Memory:  for a peer nothing before the first packet; then a lane, 120 bytes, and what the provider takes for a
+// Memory:  for a peer nothing before the first packet; then a lane, 96 bytes, and what the provider takes for a
 //          connection.
 #pragma once
 

@@ -3,10 +3,10 @@
 // Problem: to give a message of 8 bytes to a network costs a system call or a bell; a burst of them should not pay it for
 //          each.
 // Method:  a packet goes at once, in a frame of its own, when the lane has been quiet for kQuietNs. Else packets are gathered,
-//          until kEnough bytes are there, or the process makes progress, or, if it computes, the waker comes by, at most
-//          OfiWire::kFlushNs later.
+//          until kEnough bytes are there, or the process makes progress, or, if it computes, the waker comes by, after
+//          OfiWire::kFlushNs and again until the provider takes them.
 // Threads: any; the port's lock. resolve() is called without it.
-// Cost:    bursts of 8 bytes: 60 ns a message instead of 3 us (tcp;ofi_rxm).
+// Cost:    2.1 M messages/s of 8 bytes over tcp;ofi_rxm, and 0.2 without (docs/decisions/network.md).
 #pragma once
 
 #include <atomic>

@@ -72,19 +72,20 @@ Status OfiPort::open_completion_queue() {
   return Status::ok();
 }
 
-OfiMemory OfiPort::register_local(void* data, std::size_t bytes) noexcept {
-  OfiMemory memory;
-  if ((fabric_->info().domain_attr->mr_mode & FI_MR_LOCAL) != 0) {
-    fi_mr_reg(domain_, data, bytes, FI_SEND | FI_RECV | FI_READ, 0, 0, 0, &memory.mr, nullptr);
-  }
-  return memory;
+bool OfiPort::register_local(void* data, std::size_t bytes, OfiMemory* out) noexcept {
+  return (fabric_->info().domain_attr->mr_mode & FI_MR_LOCAL) == 0 ||
+         fi_mr_reg(domain_, data, bytes, FI_SEND | FI_RECV | FI_READ, 0, 0, 0, &out->mr, nullptr) == 0;
 }
 
 Status OfiPort::make_buffers() {
   LockGuard guard(lock_);
   memory_.reset(new (std::nothrow) std::byte[kBuffers * kFrameBytes + kReceives * kReceiveBytes]);  // not touched
   if (memory_ == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the buffers of a fabric");
-  const OfiMemory all = register_local(memory_.get(), kBuffers * kFrameBytes + kReceives * kReceiveBytes);
+  OfiMemory all;
+  if (!register_local(memory_.get(), kBuffers * kFrameBytes + kReceives * kReceiveBytes, &all)) {
+    return error(MPI_ERR_NO_MEM, "libfabric's %s cannot register 3 MiB of memory; is 'ulimit -l' large enough?",
+                 fabric_->provider().c_str());
+  }
   std::byte* at = memory_.get();
   sends_.resize(kBuffers);
   for (OfiSend& send : sends_) {
@@ -165,7 +166,7 @@ bool OfiPort::expose(const void* data, std::size_t bytes, Exposure* out) noexcep
   LockGuard guard(lock_);
   const auto mode = static_cast<unsigned>(fabric_->info().domain_attr->mr_mode);
   // No two of the job's are the same, and who does not know one cannot read.
-  const std::uint64_t number = exposures_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t number = exposures_++;
   const std::uint64_t name[] = {number, identity_.self, vci_};
   const std::uint64_t secret = SipHash(identity_.key)(name, sizeof name);
   const std::size_t key_bytes = fabric_->info().domain_attr->mr_key_size;
@@ -186,7 +187,12 @@ void OfiPort::conceal(Exposure& exposure) noexcept {
 void OfiPort::fetch(Fetch& fetch, OfiLane& lane) noexcept {
   LockGuard guard(lock_);
   fetch.lane = &lane;
-  fetch.registration = register_local(fetch.to, fetch.bytes).mr;
+  OfiMemory memory;
+  if (!register_local(fetch.to, fetch.bytes, &memory)) {
+    fetch.failed = true;
+    return end_fetch(fetch);
+  }
+  fetch.registration = memory.mr;
   (first_fetch_ == nullptr ? first_fetch_ : last_fetch_->next) = &fetch;
   last_fetch_ = &fetch;
   ask_for_reads();
@@ -198,23 +204,28 @@ void OfiPort::ask_for_reads() noexcept {
     if (!static_cast<OfiLane*>(fetch.lane)->is_resolved()) return;
     OfiRead& read = *free_reads_.back();
     read.fetch = &fetch;
-    read.bytes = std::min(fetch.bytes - fetch.asked, kReadBytes);
+    const std::size_t bytes = std::min(fetch.bytes - fetch.asked, kReadBytes);
     const OfiMemory memory{static_cast<fid_mr*>(fetch.registration)};
     const ssize_t code =
-        fi_read(endpoint_, fetch.to + fetch.asked, read.bytes, memory.descriptor(),
+        fi_read(endpoint_, fetch.to + fetch.asked, bytes, memory.descriptor(),
                 static_cast<OfiLane*>(fetch.lane)->address(), fetch.address + fetch.asked, fetch.key, &read.context);
     if (code == -FI_EAGAIN) return;
     if (code == 0) {
       free_reads_.pop_back();
-      fetch.asked += read.bytes;
+      fetch.asked += bytes;
       ++fetch.in_flight;
     } else {
       fetch.failed = true;
     }
     if (fetch.asked < fetch.bytes && !fetch.failed) continue;
     first_fetch_ = fetch.next;
-    if (fetch.failed && fetch.in_flight == 0) fetched_.push_back({&fetch, false});
+    if (fetch.failed && fetch.in_flight == 0) end_fetch(fetch);
   }
+}
+
+void OfiPort::end_fetch(Fetch& fetch) noexcept {
+  if (fetch.registration != nullptr) fi_close(&static_cast<fid_mr*>(fetch.registration)->fid);
+  fetched_.push_back({&fetch, !fetch.failed});
 }
 
 void OfiPort::end_read(OfiRead& read, bool complete) noexcept {
@@ -223,7 +234,7 @@ void OfiPort::end_read(OfiRead& read, bool complete) noexcept {
   fetch.failed |= !complete;
   if (--fetch.in_flight != 0 || (fetch.asked < fetch.bytes && !fetch.failed)) return;
   if (first_fetch_ == &fetch) first_fetch_ = fetch.next;  // failed in the middle
-  fetched_.push_back({&fetch, !fetch.failed});
+  end_fetch(fetch);
 }
 
 void OfiPort::take_completion(const fi_cq_data_entry& entry) noexcept {
@@ -321,7 +332,6 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
   for (const Arrived& arrived : arrived_) deliver(handler, arrived);
   for (std::size_t i = 0; i < fetched_.size(); ++i) {
     const Fetched fetched = fetched_[i];
-    if (fetched.fetch->registration != nullptr) fi_close(&static_cast<fid_mr*>(fetched.fetch->registration)->fid);
     fetched.fetch->done(*fetched.fetch, fetched.complete);
   }
   LockGuard guard(lock_);

@@ -5,8 +5,8 @@
 //          another host. Frames to send are filled in buffers of the port's and are free again when the provider says so, at
 //          once for what it takes by value (inject). What arrives lands in a few large buffers (FI_MULTI_RECV), and
 //          is handled there.
-// Threads: any, but for poll(), which has one caller at a time; the port's lock, which is never elided, is held while the provider is called and
-//          never while a packet is delivered. No lock is taken under it.
+// Threads: any, but for poll(), which has one caller at a time. The port's lock is held while the provider is called, and
+//          never while a packet is delivered; no lock is taken under it. It is never elided: the waker comes, too.
 // Memory:  3 MiB of address space for a port, of which the pages exist that were used; nothing for a peer but its
 //          address (ofi.hpp).
 #pragma once
@@ -60,7 +60,6 @@ struct OfiReceive : OfiOperation {
 
 struct OfiRead : OfiOperation {
   Fetch* fetch = nullptr;
-  std::size_t bytes = 0;
 };
 
 // What was dropped because no process of this job can have sent it, or not now.
@@ -150,13 +149,14 @@ class OfiPort {
   Status open_completion_queue();
   Status make_buffers();
   Status failed(const char* what, int code) const;
-  OfiMemory register_local(void* data, std::size_t bytes) noexcept;
+  bool register_local(void* data, std::size_t bytes, OfiMemory* out) noexcept;  // false: refused
   Status post(OfiReceive& buffer) noexcept REQUIRES(lock_);
 
   unsigned take_completions(Handler& handler, unsigned limit) noexcept REQUIRES(lock_);
   void take_completion(const fi_cq_data_entry& entry) noexcept REQUIRES(lock_);
   void take_failure(Handler& handler) noexcept REQUIRES(lock_);
   void end_read(OfiRead& read, bool complete) noexcept REQUIRES(lock_);
+  void end_fetch(Fetch& fetch) noexcept REQUIRES(lock_);
   void ask_for_reads() noexcept REQUIRES(lock_);
   void push_waiting() noexcept REQUIRES(lock_);
   void deliver(Handler& handler, const Arrived& arrived) noexcept;
@@ -170,9 +170,9 @@ class OfiPort {
   fid_av* addresses_ = nullptr;
   fid_ep* endpoint_ = nullptr;
   int wait_fd_ = -1;
-  std::atomic<std::uint64_t> exposures_{0};
 
   Lock lock_;
+  std::uint64_t exposures_ GUARDED_BY(lock_) = 0;  // ever
   std::unique_ptr<std::byte[]> memory_;
   std::vector<OfiSend> sends_ GUARDED_BY(lock_);
   std::vector<OfiSend*> free_ GUARDED_BY(lock_);

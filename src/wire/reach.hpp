@@ -2,10 +2,10 @@
 //
 // Problem: a host has several interfaces; one may lead to a bridge for containers that every host has, with the same
 //          address on each. Only an answer from the other side tells.
-// Method:  every process with a choice listens on a port of its own and answers a question by a hash under the job's
-//          secret. It asks a process of another host at all addresses of that at once, and takes the first in that host's order, of those
-//          that give the right answer, unless a better one is silent for longer than kGraceMs. The address that the
-//          connection has at this end is the one to use.
+// Method:  every process listens on a port of its own and answers a question by a hash under the job's secret. One with a
+//          choice asks a process of another host at all addresses of that at once, and takes the first in that host's
+//          order, of those that give the right answer, unless a better one is silent for longer than kGraceMs. The
+//          address that the connection has at this end is the one to use.
 //
 //     question  | nonce 64 | process 64 |       answer  | hash of the question 64 |
 //

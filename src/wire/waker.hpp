@@ -4,7 +4,7 @@
 //          descriptor readable instead.
 // Method:  a thread in epoll_wait. A descriptor is watched for one event at a time: a sleeper asks for the next one.
 // Threads: arm() by any; handlers run in the waker. It is stopped by its owner, or with the process.
-// Cost:    nothing while nobody sleeps; then an epoll_ctl, and 5 us more for a wake-up than by the bell alone.
+// Cost:    nothing while nobody sleeps; then an epoll_ctl, and a second thread to be woken.
 #pragma once
 
 #include <cstdint>
