@@ -1,6 +1,5 @@
 // The first half of a Job: who it is and which nodes it has.
 #include <limits.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <random>
 
 #include "boot/environment.hpp"
+#include "boot/secret.hpp"
 #include "environment.hpp"
 #include "job.hpp"
 #include "mpi.h"
@@ -24,18 +24,6 @@ std::string job_name() {
   char text[64];
   std::snprintf(text, sizeof text, "heddle-%d-%08x", getpid(), std::random_device{}());
   return text;
-}
-
-Status make_secret(std::string& secret) {
-  unsigned char bytes[32];
-  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
-    return error(MPI_ERR_OTHER, "the system has no random numbers: %s", std::strerror(errno));
-  }
-  for (const unsigned char b : bytes) {
-    constexpr const char* kDigits = "0123456789abcdef";
-    secret += {kDigits[b >> 4], kDigits[b & 15]};
-  }
-  return Status::ok();
 }
 
 std::string host_name() {
@@ -109,7 +97,7 @@ Status Job::open() {
 
 Status Job::describe_job() {
   spec_.job = job_name();
-  HEDDLE_TRY(make_secret(spec_.secret));
+  HEDDLE_TRY(boot::make_secret(spec_.secret));
   spec_.size = options_.ranks();
   spec_.mapping = "(vector,(0,1," + std::to_string(spec_.size) + "))";
   spec_.programs = options_.programs;

@@ -1,11 +1,8 @@
 #include "mpi/wires.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,6 +11,7 @@
 
 #include "boot/boot.hpp"
 #include "boot/pmi1_line.hpp"
+#include "boot/secret.hpp"
 #include "mpi.h"
 #include "mpi/control.hpp"
 #include "wire/ofi.hpp"
@@ -80,29 +78,24 @@ Status open_shm(boot::Boot& boot, bool threaded, bool alone, std::unique_ptr<wir
 
 // What all ranks of a job know and nobody else, in hexadecimal: from the launcher, or else from rank 0 by its key-value
 // space, which only the job can read.
-constexpr std::size_t kSecretBytes = 32;
 Status learn_secret(boot::Boot& boot, SipKey* out) {
   std::string secret;
   if (!boot.can_rejoin()) {  // not Heddle's mpiexec
     if (boot.rank() == 0) {
-      unsigned char bytes[kSecretBytes];
-      if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-        return error(MPI_ERR_OTHER, "the system has no random bytes");
-      char text[2 * kSecretBytes + 1];
-      for (std::size_t i = 0; i < kSecretBytes; ++i) std::snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-      HEDDLE_TRY(boot.put(boot::kSecretKey, text));
+      HEDDLE_TRY(boot::make_secret(secret));
+      HEDDLE_TRY(boot.put(boot::kSecretKey, secret));
     }
     HEDDLE_TRY(boot.fence());
   }
   HEDDLE_TRY(boot.get(0, boot::kSecretKey, secret));
   const char* const text = secret.data();
-  if (secret.size() == 2 * kSecretBytes && std::from_chars(text, text + 16, out->low, 16).ptr == text + 16 &&
+  if (secret.size() == 2 * boot::kSecretBytes && std::from_chars(text, text + 16, out->low, 16).ptr == text + 16 &&
       std::from_chars(text + 16, text + 32, out->high, 16).ptr == text + 32) {
     return Status::ok();
   }
   return error(MPI_ERR_OTHER,
                "the job's secret is not %zu hexadecimal digits; are all hosts' launchers of one version?",
-               2 * kSecretBytes);
+               2 * boot::kSecretBytes);
 }
 
 std::string fabric_key(wire::ProcessId process) { return "heddle-fabric-" + std::to_string(process); }
