@@ -34,13 +34,6 @@ Status Pmi1Line::parse(std::string_view text, Pmi1Line& line) {
   return Status::ok();
 }
 
-const std::string* Pmi1Line::find(std::string_view name) const noexcept {
-  for (const auto& [known, value] : words_) {
-    if (known == name) return &value;
-  }
-  return nullptr;
-}
-
 bool Pmi1Buffer::next(std::string& line, Status& status) {
   const std::size_t end = bytes_.find('\n');
   if (std::min(end, bytes_.size()) > kMaxLine) {

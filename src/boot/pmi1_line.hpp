@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "boot/pmi_words.hpp"
 
 namespace heddle::boot {
 
@@ -24,24 +25,10 @@ inline constexpr std::string_view kSecretKey = "heddle-secret";
 inline constexpr std::string_view kPmi1Init = "cmd=init pmi_version=1 pmi_subversion=1\n";
 
 // One line taken apart.
-class Pmi1Line {
+class Pmi1Line : public PmiWords {
  public:
   static constexpr const char* kProtocol = "PMI-1";
   static Status parse(std::string_view text, Pmi1Line& line);
-
-  // The value of the first word, `cmd=` or `mcmd=`.
-  std::string_view command() const noexcept { return command_; }
-  // Null when the line has no such word.
-  const std::string* find(std::string_view name) const noexcept;
-  // rc is missing in older launchers' answers; then all is well.
-  bool refused() const noexcept {
-    const std::string* rc = find("rc");
-    return rc != nullptr && *rc != "0";
-  }
-
- private:
-  std::string command_;
-  std::vector<std::pair<std::string, std::string>> words_;
 };
 
 // Bytes in, lines out.

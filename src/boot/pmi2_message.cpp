@@ -64,13 +64,6 @@ Status Pmi2Message::parse(std::string_view text, Pmi2Message& message) {
   return Status::ok();
 }
 
-const std::string* Pmi2Message::find(std::string_view name) const noexcept {
-  for (const auto& [known, value] : words_) {
-    if (known == name) return &value;
-  }
-  return nullptr;
-}
-
 std::string pmi2_message(std::string_view command,
                          std::initializer_list<std::pair<std::string_view, std::string_view>> words) {
   std::string text(Pmi2Buffer::kLength, ' ');

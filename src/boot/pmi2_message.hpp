@@ -17,26 +17,15 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "boot/pmi_words.hpp"
 
 namespace heddle::boot {
 
 // One message taken apart, without its length.
-class Pmi2Message {
+class Pmi2Message : public PmiWords {
  public:
   static constexpr const char* kProtocol = "PMI-2";
   static Status parse(std::string_view text, Pmi2Message& message);
-
-  std::string_view command() const noexcept { return command_; }
-  // Null when the message has no such word.
-  const std::string* find(std::string_view name) const noexcept;
-  bool refused() const noexcept {
-    const std::string* rc = find("rc");
-    return rc != nullptr && *rc != "0";
-  }
-
- private:
-  std::string command_;
-  std::vector<std::pair<std::string, std::string>> words_;
 };
 
 // A whole message, with its length.
