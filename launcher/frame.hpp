@@ -50,6 +50,11 @@ enum class FrameType : std::uint8_t {
   kLeftInput,   // bytes
   kBye,         // nothing comes after it
 
+  // of lost ranks; the first from mpiexec
+  kLose,      // rank, text
+  kSurvives,  // rank
+  kMisses,    // rank, other rank, text
+
   kEnd_,
 };
 

@@ -2,6 +2,8 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
+
 #include "boot/boot.hpp"
 #include "executable.hpp"
 
@@ -9,6 +11,7 @@ namespace heddle::launcher {
 namespace {
 
 constexpr auto kTermToKill = std::chrono::milliseconds(400);
+constexpr auto kEndIsHeardOf = std::chrono::milliseconds(300);
 
 }  // namespace
 
@@ -135,15 +138,12 @@ void Job::on_child_ended() {
 }
 
 void Job::judge(const RankEnd& end) {
-  if (ranks_[end.rank].aborted) return;
+  if (ranks_[end.rank].aborted || ranks_[end.rank].lost) return;
   if (!WIFSIGNALED(end.wait_status)) return judge_code(end.rank, WEXITSTATUS(end.wait_status));
   const int signal = WTERMSIG(end.wait_status);
-  if (signal == user_signal_) {
-    end_job(128 + signal, "the job was ended by " + signal_text(signal));
-  } else {
-    end_job(128 + signal, describe(end.rank) + " was ended by " + signal_text(signal) +
-                              (WCOREDUMP(end.wait_status) ? ", core dumped" : "") + "; ending the job");
-  }
+  if (signal == user_signal_) return end_job(128 + signal, "the job was ended by " + signal_text(signal));
+  fall(end.rank, 128 + signal,
+       "was ended by " + signal_text(signal) + (WCOREDUMP(end.wait_status) ? ", core dumped" : ""));
 }
 
 void Job::judge_code(int rank, int code) {
@@ -151,15 +151,42 @@ void Job::judge_code(int rank, int code) {
   const std::string who = describe(rank);
   if (code != 0) {
     if (!r.finished && user_signal_ == 0) {
-      return end_job(code, who + " ended with exit code " + std::to_string(code) + "; ending the job");
+      return fall(rank, code, "ended with exit code " + std::to_string(code));
     }
     if (code_ == 0 && !ending_) {
       code_ = code;
       outputs_.say(who + " ended with exit code " + std::to_string(code));
     }
   } else if (r.started && !r.finished) {
-    end_job(kFailed, who + " ended without MPI_Finalize (exit code 0); ending the job");
+    fall(rank, kFailed, "ended without MPI_Finalize (exit code 0)");
   }
+}
+
+void Job::fall(int rank, int code, const std::string& what) {
+  const std::string sentence = describe(rank) + " " + what;
+  const int survivor = find_survivor([rank](int other) { return other == rank; });
+  if (survivor < 0 || ending_) return end_job(code, sentence + "; ending the job");
+  code_ = code_ == 0 ? code : code_;
+  outputs_.say(sentence + "; the job goes on, as rank " + std::to_string(survivor) + " handles errors itself");
+  lose(rank, sentence);
+}
+
+template <class Excluded>
+int Job::find_survivor(Excluded&& excluded) const {
+  for (int i = 0; i < static_cast<int>(ranks_.size()); ++i) {
+    const Rank& r = ranks_[static_cast<std::size_t>(i)];
+    if (r.survives && r.running && !r.lost && !excluded(i)) return i;
+  }
+  return -1;
+}
+
+void Job::lose(int rank, const std::string& why) {
+  ranks_[rank].lost = true;
+  for (Node& n : nodes_) n.link->lose(rank, why);
+  const int node = ranks_[rank].node;
+  if (std::ranges::any_of(ranks_, [node](const Rank& r) { return r.node == node && !r.lost; })) return;
+  if (!pmi_.leave(node)) return;
+  for (Node& n : nodes_) n.link->release();
 }
 
 void Job::check_company() {
@@ -210,7 +237,7 @@ void Job::ended(const RankEnd& end) {
   r.finished = end.finished;
   if (end.rank == 0) input_.stop();
   judge(end);
-  pmi_.gone(end.rank);
+  if (!r.lost) pmi_.gone(end.rank);
   check_company();
 }
 
@@ -219,12 +246,38 @@ void Job::lost(int node, const std::string& who, const std::string& why) {
   const std::string during = running_ == 0 ? "while it gave out the last output"
                              : waiting ? "while rank " + std::to_string(*waiting) + " waited in MPI_Init or a barrier"
                                        : "while its ranks ran";
-  end_job(kFailed, who + " is lost " + during + ": " + why + "; ending the job");
-  for (Rank& r : ranks_) {
+  const std::string sentence = who + " is lost " + during + ": " + why;
+  const int survivor = find_survivor([&](int rank) { return ranks_[rank].node == node; });
+  const bool goes_on = survivor >= 0 && !ending_;
+  if (goes_on) {
+    code_ = code_ == 0 ? kFailed : code_;
+    outputs_.say(sentence + "; the job goes on, as rank " + std::to_string(survivor) + " handles errors itself");
+  } else {
+    end_job(kFailed, sentence + "; ending the job");
+  }
+  for (int i = 0; i < static_cast<int>(ranks_.size()); ++i) {
+    Rank& r = ranks_[static_cast<std::size_t>(i)];
     if (r.node != node || !r.running) continue;
     r.running = false;
     --running_;
+    if (goes_on) lose(i, sentence);
   }
+}
+
+// If the other one has ended, that says more, and comes by itself.
+void Job::misses(int rank, int other, const std::string& why) {
+  loop_.at(Clock::now() + kEndIsHeardOf, [this, rank, other, why] { judge_missing(rank, other, why); });
+}
+
+void Job::judge_missing(int rank, int other, const std::string& why) {
+  if (ending_ || ranks_[other].lost || !ranks_[other].running) return;
+  const std::string sentence = describe(rank) + " cannot reach " + describe(other) + ": " + why;
+  const int survivor = find_survivor([other](int r) { return r == other; });
+  if (survivor < 0) return end_job(kFailed, sentence + "; ending the job");
+  code_ = code_ == 0 ? kFailed : code_;
+  outputs_.say(sentence + "; the job goes on without the second, as rank " + std::to_string(survivor) +
+               " handles errors itself");
+  lose(other, sentence);
 }
 
 void Job::put(int, const std::string& key, const std::string& value) {

@@ -13,7 +13,11 @@
 //            - a rank that ended and that others wait for in a barrier or in MPI_Init: code 1
 //            - a PMI line that makes no sense: code 1
 //            - a node that is silent, or whose connection closes: code 1
-//          Then every rank gets SIGTERM, and SIGKILL 0.4 s later. SIGINT, SIGTERM, SIGHUP and SIGQUIT sent to mpiexec
+//            - a rank that another one cannot reach (wire/): code 1
+//          But a rank that ends too early, or is lost with its node, does not end a job in which another rank handles
+//          errors itself (MPI_Comm_set_errhandler): then all others are told, and the job goes on to its end, with that
+//          code.
+//          Otherwise every rank gets SIGTERM, and SIGKILL 0.4 s later. SIGINT, SIGTERM, SIGHUP and SIGQUIT sent to mpiexec
 //          are passed on; ranks that handle one may take their time and end with any code. The second such signal
 //          kills. SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on and mean nothing else.
 // Threads: one.
@@ -48,6 +52,7 @@ class Job final : private Upstream {
     int node = 0;
     pid_t pid = -1;
     bool running = true, aborted = false;
+    bool survives = false, lost = false;
     bool started = false, finished = false;  // MPI_Init, MPI_Finalize; known once it has ended
   };
   struct Node {
@@ -72,6 +77,12 @@ class Job final : private Upstream {
   void on_child_ended();
   void judge(const RankEnd& end);
   void judge_code(int rank, int code);
+  // The rank ended too early.
+  void fall(int rank, int code, const std::string& what);
+  // A rank other than these handles errors itself; -1: none.
+  template <class Excluded>
+  int find_survivor(Excluded&& excluded) const;
+  void lose(int rank, const std::string& why);
   void check_company();
 
   // The first reason counts and is said; later calls do nothing.
@@ -92,6 +103,9 @@ class Job final : private Upstream {
   void all_wait(int node, const Witness& witness) override;
   void aborted(int rank, int code) override;
   void violated(int rank, const std::string& what) override;
+  void survives(int rank) override { ranks_[rank].survives = true; }
+  void misses(int rank, int other, const std::string& why) override;
+  void judge_missing(int rank, int other, const std::string& why);
   void wants_input() override;
   void left_input(std::size_t bytes) override;
 

@@ -36,6 +36,13 @@ void Node::signal(int number) {
   }
 }
 
+void Node::lose(int rank, const std::string& why) {
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    if (spec_.ranks[i].number == rank && ranks_[i].running) kill(ranks_[i].pid, SIGKILL);
+  }
+  pmi_.lose(rank, why);
+}
+
 void Node::follow_outlets() {
   for (Rank& r : ranks_) {
     if (r.out) r.out->follow_outlet();

@@ -48,6 +48,7 @@ class Node final : public NodeLink, private PmiServer::Listener {
   void signal(int number) override;
   void answer(const std::string& key, const std::string* value) override { pmi_.answer_get(key, value); }
   void release() override { pmi_.leave_barrier(); }
+  void lose(int rank, const std::string& why) override;
   void input(std::string_view bytes) override { input_.give(bytes); }
   void follow_outlets() override;
   void leave(bool kill) override;
@@ -79,6 +80,8 @@ class Node final : public NodeLink, private PmiServer::Listener {
   void pmi_all_wait(const Witness& witness) override;
   void pmi_abort(int rank, int code) override;
   void pmi_violation(int rank, const std::string& what) override;
+  void pmi_survives(int rank) override { home_.upstream.survives(rank); }
+  void pmi_misses(int rank, int other, const std::string& why) override { home_.upstream.misses(rank, other, why); }
 
   const NodeHome home_;
   const NodeSpec& spec_;

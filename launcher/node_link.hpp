@@ -57,6 +57,10 @@ class Upstream {
   virtual void all_wait(int node, const Witness& witness) = 0;
   virtual void aborted(int rank, int code) = 0;
   virtual void violated(int rank, const std::string& what) = 0;
+  // The rank goes on when others are lost.
+  virtual void survives(int rank) = 0;
+  // The rank cannot reach `other`.
+  virtual void misses(int rank, int other, const std::string& why) = 0;
 
   // Rank 0 has taken all of its input so far. At the end: of what it was given, this much was not taken.
   virtual void wants_input() = 0;
@@ -78,6 +82,8 @@ class NodeLink {
   virtual void answer(const std::string& key, const std::string* value) = 0;
   // Ends the barrier.
   virtual void release() = 0;
+  // A rank of the job is lost, and the job goes on: ends it, if it is here and still runs, and tells the others.
+  virtual void lose(int rank, const std::string& why) = 0;
   // For rank 0; empty: there is no more.
   virtual void input(std::string_view bytes) = 0;
   // One of the outlets is full, or no longer, or broken.

@@ -89,6 +89,11 @@ bool NodeProcess::handle(FrameType type, FrameReader& in) {
     node_->answer(key, found ? &value : nullptr);
   } else if (type == FrameType::kRelease) {
     node_->release();
+  } else if (type == FrameType::kLose) {
+    const int rank = in.number();
+    const std::string why(in.text());
+    if (!in.ok()) return false;
+    node_->lose(rank, why);
   } else if (type == FrameType::kInput) {
     const std::string_view bytes = in.text();
     if (in.missing()) return false;
@@ -166,6 +171,10 @@ void NodeProcess::aborted(int rank, int code) {
 }
 void NodeProcess::violated(int rank, const std::string& what) {
   channel_.send(FrameWriter(FrameType::kViolated).number(rank).text(what));
+}
+void NodeProcess::survives(int rank) { channel_.send(FrameWriter(FrameType::kSurvives).number(rank)); }
+void NodeProcess::misses(int rank, int other, const std::string& why) {
+  channel_.send(FrameWriter(FrameType::kMisses).number(rank).number(other).text(why));
 }
 void NodeProcess::wants_input() { channel_.send(FrameType::kWantsInput); }
 void NodeProcess::left_input(std::size_t bytes) {

@@ -48,6 +48,8 @@ class NodeProcess final : private Upstream, private Channel::Listener {
   void all_wait(int node, const Witness& witness) override;
   void aborted(int rank, int code) override;
   void violated(int rank, const std::string& what) override;
+  void survives(int rank) override;
+  void misses(int rank, int other, const std::string& why) override;
   void wants_input() override;
   void left_input(std::size_t bytes) override;
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "boot/environment.hpp"
+#include "boot/loss_line.hpp"
 
 namespace heddle::launcher {
 namespace {
@@ -126,6 +127,12 @@ void PmiServer::handle_line(Client& client, const std::string& text) {
     int number = 1;
     if (code != nullptr) boot::parse_int(*code, -2147483647 - 1, 2147483647, number);
     listener_.pmi_abort(client.number, number);
+  } else if (command == boot::kSurvive) {
+    listener_.pmi_survives(client.number);
+  } else if (command == boot::kLossReport) {
+    int other = 0;
+    std::string why;
+    if (boot::parse_loss(line, spec_.size, &other, &why)) listener_.pmi_misses(client.number, other, why);
   } else if (command == "publish_name" || command == "unpublish_name" || command == "lookup_name") {
     const std::string_view verb = command.substr(0, command.find('_'));
     answer(client, "cmd=" + std::string(verb) + "_result rc=-1 info=not_supported msg=not_supported");
@@ -151,6 +158,7 @@ void PmiServer::get(Client& client, const boot::Pmi1Line& line) {
   if (key == nullptr || key->size() > kMaxKey || (job != nullptr && *job != spec_.job)) {
     return answer(client, kKeyNotFound);
   }
+  client.is_heddle |= *key == boot::kSegmentKey;
   if (*key == boot::kSegmentKey && segment_ >= 0) {
     client.asked_first = client.inits == 1;
     return answer(client,
@@ -190,13 +198,31 @@ void PmiServer::enter_barrier(Client& client) {
         client.number, "it and rank " + std::to_string(other.number) +
                            " are not in the same program: ranks that run several have to run the same ones");
   }
-  if (++in_barrier_ < clients_.size()) {
-    if (in_barrier_ == 1) listener_.pmi_one_waits(client.number);
-    return;
-  }
-  const auto knows = std::ranges::find_if(clients_, [](const Client& c) { return c.asked_first.has_value(); });
-  const Client& witness = knows == clients_.end() ? client : *knows;
+  if (++in_barrier_ == 1 && clients_.size() - lost_ > 1) listener_.pmi_one_waits(client.number);
+  end_barrier_if_all_wait();
+}
+
+void PmiServer::end_barrier_if_all_wait() {
+  if (in_barrier_ == 0 || in_barrier_ < clients_.size() - lost_) return;
+  const auto waits = std::ranges::find_if(clients_, [](const Client& c) { return c.in_barrier; });
+  const auto knows = std::ranges::find_if(clients_, [](const Client& c) { return c.in_barrier && c.asked_first; });
+  const Client& witness = knows == clients_.end() ? *waits : *knows;
   listener_.pmi_all_wait({witness.number, witness.asked_first ? *witness.asked_first : -1});
+}
+
+void PmiServer::lose(int number, const std::string& why) {
+  const auto found = std::ranges::find(clients_, number, &Client::number);
+  if (found != clients_.end() && !found->lost) {
+    found->lost = true;
+    ++lost_;
+    in_barrier_ -= std::exchange(found->in_barrier, false);
+    hang_up(*found);
+  }
+  const std::string line = boot::loss_line(boot::kLossNotice, number, why);
+  for (Client& c : clients_) {
+    if (c.is_heddle) answer(c, line.substr(0, line.size() - 1));
+  }
+  end_barrier_if_all_wait();
 }
 
 void PmiServer::leave_barrier() {

@@ -38,6 +38,8 @@ class PmiServer {
     virtual void pmi_all_wait(const Witness& witness) = 0;
     virtual void pmi_abort(int rank, int code) = 0;
     virtual void pmi_violation(int rank, const std::string& what) = 0;
+    virtual void pmi_survives(int rank) = 0;
+    virtual void pmi_misses(int rank, int other, const std::string& why) = 0;
 
    protected:
     ~Listener() = default;
@@ -52,6 +54,8 @@ class PmiServer {
   // Null: nobody has put `key`.
   void answer_get(const std::string& key, const std::string* value);
   void leave_barrier();
+  // A rank of the job is lost: no barrier waits for it, and every program of Heddle hears of it.
+  void lose(int number, const std::string& why);
 
   // The descriptor of the node's shared memory that every rank inherits.
   void set_segment(int fd) noexcept { segment_ = fd; }
@@ -70,6 +74,8 @@ class PmiServer {
     std::optional<bool> asked_first;         // whether its program is the first, once it has asked for the memory
     bool started = false, finished = false;  // between init and finalize; after finalize
     bool in_barrier = false;
+    bool is_heddle = false;  // has asked what only Heddle asks
+    bool lost = false;
     bool asks = false;      // a get that waits for answer_get()
     bool handling = false;  // handle_lines() is at work
     bool ended = false;
@@ -89,6 +95,7 @@ class PmiServer {
   std::string put(const boot::Pmi1Line& line);
   void get(Client& client, const boot::Pmi1Line& line);
   void enter_barrier(Client& client);
+  void end_barrier_if_all_wait();
 
   EventLoop& loop_;
   Listener& listener_;
@@ -97,7 +104,7 @@ class PmiServer {
   std::vector<Client> clients_;
   std::unordered_map<std::string, std::string> values_;          // put here, or got before
   std::unordered_map<std::string, std::vector<Client*>> asked_;  // gets that wait for answer_get()
-  std::size_t in_barrier_ = 0;
+  std::size_t in_barrier_ = 0, lost_ = 0;
 };
 
 }  // namespace heddle::launcher

@@ -29,6 +29,8 @@ class PmiSpace {
   bool all_wait(int node, const Witness& witness, std::optional<int>& other);
   // A rank of the node that is in the barrier.
   std::optional<int> waiting(int node) const { return nodes_[static_cast<std::size_t>(node)].waiting; }
+  // The node has no rank left: barriers are for the others. True: that ends the one that they are in.
+  bool leave(int node);
   void gone(int rank) { gone_ = gone_.value_or(rank); }
 
   struct Stuck {
@@ -40,12 +42,14 @@ class PmiSpace {
  private:
   struct Node {
     std::optional<int> waiting;
-    bool complete = false;
+    bool complete = false, left = false;
     Witness witness;
   };
 
   std::vector<Node> nodes_;
-  std::size_t complete_ = 0;
+  bool end_barrier_if_all_wait();
+
+  std::size_t complete_ = 0, left_ = 0;
   std::optional<int> gone_;
   std::unordered_map<std::string, std::string> values_;
 };

@@ -107,6 +107,10 @@ void RemoteNode::answer(const std::string& key, const std::string* value) {
       FrameWriter(FrameType::kAnswer).text(key).number(value != nullptr).text(value != nullptr ? *value : ""));
 }
 
+void RemoteNode::lose(int rank, const std::string& why) {
+  if (stage_ == Stage::kRunning) channel_.send(FrameWriter(FrameType::kLose).number(rank).text(why));
+}
+
 void RemoteNode::input(std::string_view bytes) { channel_.send(FrameWriter(FrameType::kInput).text(bytes)); }
 
 void RemoteNode::pause() {
@@ -193,6 +197,15 @@ bool RemoteNode::handle_pmi(FrameType type, FrameReader& in) {
     const std::string what(in.text());
     if (!in.ok() || !has(rank)) return false;
     upstream.violated(rank, what);
+  } else if (type == FrameType::kSurvives) {
+    const int rank = in.number();
+    if (!in.ok() || !has(rank)) return false;
+    upstream.survives(rank);
+  } else if (type == FrameType::kMisses) {
+    const int rank = in.number(), other = in.number();
+    const std::string why(in.text());
+    if (!in.ok() || !has(rank) || other < 0 || other >= home_.spec.size) return false;
+    upstream.misses(rank, other, why);
   } else {
     return false;
   }

@@ -51,6 +51,7 @@ class RemoteNode final : public NodeLink, private Channel::Listener {
   void signal(int number) override;
   void answer(const std::string& key, const std::string* value) override;
   void release() override { channel_.send(FrameType::kRelease); }
+  void lose(int rank, const std::string& why) override;
   void input(std::string_view bytes) override;
   void follow_outlets() override;
   void pause() override;

@@ -5,7 +5,7 @@
 // Method:  one interface, a small key-value space with a fence: what was put before a fence can be got after it, by
 //          everyone. pmi1 and pmi2 speak over PMI_FD, pmix through a PMIx library, singleton is a program that nobody
 //          launched, in_process serves the threads of a test. connect() picks from the environment.
-// Threads: one at a time, except abort(), which any thread may call at any time. The `meanwhile` of a fence may get().
+// Threads: one at a time, except abort() and report_loss(), which any thread may call at any time. The `meanwhile` of a fence may get().
 // Cost:    a put or get is one round trip to the launcher (about 20 us on one node), a fence one per process. Put
 //          little. docs/decisions/boot.md has what the protocols cost.
 //
@@ -78,6 +78,14 @@ class Boot {
   // Collective over the job. Waits for the others for as long as they take, and calls `meanwhile` every millisecond or
   // so; an error when the launcher is gone.
   virtual Status fence(const Meanwhile& meanwhile = {}) = 0;
+
+  // Where the launcher lets a job outlive one of its ranks (Heddle's mpiexec does): this rank asks for that.
+  virtual void survive() noexcept {}
+  // True: a rank is lost, and `why` says how. Never waits; each is told once.
+  virtual bool next_loss(int*, std::string*) { return false; }
+  // Tells the launcher that `rank` cannot be reached, who ends it, and the job too unless some rank survives. False: this
+  // launcher does not listen. Any thread.
+  virtual bool report_loss(int, std::string_view) noexcept { return false; }
 
   // Writes `message` to stderr and ends the whole job with `code`.
   [[noreturn]] virtual void abort(int code, std::string_view message) noexcept = 0;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "boot/environment.hpp"
+#include "boot/loss_line.hpp"
 #include "boot/mapping.hpp"
 #include "mpi.h"
 
@@ -194,6 +195,23 @@ void Pmi1::abort(int code, std::string_view message) noexcept {
 Status Pmi1::rejoin() {
   Pmi1Line answer;
   return channel_->ask(kPmi1Init, "response_to_init", answer);
+}
+
+void Pmi1::survive() noexcept {
+  if (limits_.own_launcher) channel_->shout(survive_line());
+}
+
+bool Pmi1::next_loss(int* rank, std::string* why) {
+  Pmi1Line notice;
+  while (limits_.own_launcher && channel_->next_notice(notice)) {
+    if (parse_loss(notice, size(), rank, why)) return true;
+  }
+  return false;
+}
+
+bool Pmi1::report_loss(int rank, std::string_view why) noexcept {
+  if (limits_.own_launcher) channel_->shout(loss_line(kLossReport, rank, why));
+  return limits_.own_launcher;
 }
 
 Status Pmi1::finalize() {

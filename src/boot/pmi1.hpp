@@ -28,6 +28,9 @@ class Pmi1 final : public Boot {
   Status finalize() override;
   bool can_rejoin() const noexcept override { return limits_.own_launcher; }
   Status rejoin() override;
+  void survive() noexcept override;
+  bool next_loss(int* rank, std::string* why) override;
+  bool report_loss(int rank, std::string_view why) noexcept override;
 
  private:
   struct Limits {

@@ -3,16 +3,18 @@
 // Problem: an answer carries nothing that says which question it is of; and while a rank waits for the others in a
 //          barrier, it may ask for something else, so that the barrier's end comes before or after that answer.
 // Method:  one question, one answer, in turns. The end of a barrier is the one message that may come in between: it is
-//          kept for the call that waits for it. Anything else out of turn is an error, and the last exchange.
+//          kept for the call that waits for it; so is a notice, which Heddle's mpiexec may send at any time. Anything else out of turn is an error, and the last exchange.
 //          Buffer makes messages of bytes, Message takes one apart (pmi1_line.hpp, pmi2_message.hpp).
 // Threads: as PmiWire's.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "boot/loss_line.hpp"
 #include "boot/pmi1_line.hpp"
 #include "boot/pmi2_message.hpp"
 #include "boot/pmi_wire.hpp"
@@ -38,6 +40,14 @@ class PmiChannel {
     return status;
   }
   void shout(std::string_view message) noexcept { wire_->shout(message); }
+  // True: the launcher has said something unasked, of this command. Never waits.
+  bool next_notice(Message& notice) {
+    hear();
+    if (notices_.empty()) return false;
+    notice = std::move(notices_.front());
+    notices_.pop_front();
+    return true;
+  }
   // For another protocol on the same wire; the last call.
   std::unique_ptr<PmiWire> release() noexcept { return std::move(wire_); }
 
@@ -72,7 +82,11 @@ class PmiChannel {
       }
       std::string text;
       Status status;
-      if (received_.next(text, status)) return Message::parse(text, answer);
+      if (received_.next(text, status)) {
+        HEDDLE_TRY(Message::parse(text, answer));
+        if (!take_notice(answer)) return Status::ok();
+        continue;
+      }
       HEDDLE_TRY(status);
       std::string_view bytes;
       HEDDLE_TRY(wire_->receive(patience, bytes));
@@ -80,8 +94,29 @@ class PmiChannel {
     }
   }
 
+  bool take_notice(const Message& message) {
+    if (message.command() != kLossNotice) return false;
+    notices_.push_back(message);
+    return true;
+  }
+
+  // Takes what is there already. Only notices are, and, inside a barrier, the end of that.
+  void hear() {
+    received_.append(wire_->receive_now());
+    std::string text;
+    Status status;
+    Message message;
+    while (received_.next(text, status)) {
+      if (!Message::parse(text, message) || take_notice(message)) continue;
+      if (message.command() != barrier_over_ || barrier_over_.empty()) continue;
+      barrier_answer_ = message;
+      barrier_is_over_ = true;
+    }
+  }
+
   std::unique_ptr<PmiWire> wire_;
   Buffer received_;
+  std::deque<Message> notices_;
   std::string_view barrier_over_;  // the answer that ends the barrier in which this rank is; empty: in none
   bool barrier_is_over_ = false;   // it came while another answer was awaited:
   Message barrier_answer_;

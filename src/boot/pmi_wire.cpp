@@ -107,6 +107,11 @@ Status PmiWire::receive(const PmiPatience& patience, std::string_view& bytes) {
   }
 }
 
+std::string_view PmiWire::receive_now() noexcept {
+  const ssize_t got = recv(fd_, bytes_, sizeof bytes_, MSG_DONTWAIT);
+  return got > 0 ? std::string_view(bytes_, static_cast<std::size_t>(got)) : std::string_view();
+}
+
 void PmiWire::shout(std::string_view text) noexcept {
   [[maybe_unused]] const ssize_t sent = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -44,6 +44,8 @@ class PmiWire {
   Status send(std::string_view text);
   // The next bytes, valid until the next call; none when `meanwhile` was called instead, which may have read itself.
   Status receive(const PmiPatience& patience, std::string_view& bytes);
+  // What has come, without waiting; valid until the next call.
+  std::string_view receive_now() noexcept;
   // Sends without waiting for anything; safe beside an exchange of another thread.
   void shout(std::string_view text) noexcept;
   // After an error question and answer are out of step: a late answer must not be taken for the next one.

@@ -1,5 +1,7 @@
 #include "coll/operation.hpp"
 
+#include <algorithm>
+
 #include "base/slab.hpp"
 #include "mpi/handle.hpp"
 #include "p2p/request.hpp"
@@ -83,6 +85,18 @@ void Messages::note_mismatch(const mpi::Request& request) noexcept {
           "have to match",
           request.source, static_cast<long long>(request.bytes), static_cast<unsigned long long>(p2p::room(request)))
           .error_class();
+}
+
+bool Messages::has_lost_member() const noexcept {
+  if (among_.empty()) return p2p::has_lost_member(comm_);
+  return std::ranges::any_of(among_, [this](int rank) { return p2p::is_lost(comm_, rank); });
+}
+
+bool Messages::revoke(void* pending) noexcept {
+  auto& request = *static_cast<mpi::Request*>(pending);
+  bool over = p2p::revoke(request);
+  if (!over && blocking_) comm_.vci->domain().wait(*request.vci, [&] { return over = p2p::revoke(request); });
+  return over;
 }
 
 Status check_intra(const mpi::Comm& comm) {

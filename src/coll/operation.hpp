@@ -8,11 +8,14 @@
 // Cost:    blocking: no allocation for short data on few ranks. Nonblocking: one object from a slab.
 #pragma once
 
+#include <span>
+
 #include "base/status.hpp"
 #include "coll/api.hpp"
 #include "coll/run.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/request.hpp"
+#include "p2p/loss.hpp"
 #include "p2p/p2p.hpp"
 #include "p2p/request.hpp"
 
@@ -31,7 +34,9 @@ inline int next_tag(mpi::Comm& comm) noexcept {
 class Messages {
  public:
   Messages(mpi::Comm& comm, bool blocking) noexcept : Messages(comm, blocking, next_tag(comm)) {}
-  Messages(mpi::Comm& comm, bool blocking, int tag) noexcept : comm_(comm), tag_(tag), blocking_(blocking) {}
+  // `among`: the ranks that take part; empty: all of them. They outlive this.
+  Messages(mpi::Comm& comm, bool blocking, int tag, std::span<const int> among = {}) noexcept
+      : comm_(comm), tag_(tag), blocking_(blocking), among_(among) {}
 
   void* send(Buffer from, int peer) noexcept {
     mpi::Request* request = nullptr;
@@ -47,11 +52,8 @@ class Messages {
   }
   bool finish(void* pending) noexcept {
     auto* request = static_cast<mpi::Request*>(pending);
-    if (blocking_) {
-      p2p::wait(*request);
-    } else if (!request->is_complete()) {
-      return false;
-    }
+    if (blocking_ && !request->is_complete()) wait(*request);
+    if (!request->is_complete()) return false;
     if (request->error != MPI_SUCCESS || p2p::fell_short(*request)) [[unlikely]]
       note_mismatch(*request);
     p2p::destroy(request);
@@ -60,8 +62,14 @@ class Messages {
   void fail(int error_class) noexcept {
     if (error_ == MPI_SUCCESS) error_ = error_class;
   }
+  bool is_broken() const noexcept { return p2p::has_losses(comm_) && has_lost_member(); }
+  bool revoke(void* pending) noexcept;
 
   int error() const noexcept { return error_; }
+  // The same with a sentence, where there is one of its own.
+  Status status() const noexcept {
+    return error_ == MPI_ERR_PROC_ABORTED ? p2p::loss_error(comm_, MPI_ANY_SOURCE) : Status::of_class(error_);
+  }
   void restart() noexcept { error_ = MPI_SUCCESS; }
 
  private:
@@ -71,6 +79,11 @@ class Messages {
   static int rank_of(int peer) noexcept { return peer >= kLocal ? peer - kLocal : peer; }
   // Every member knows how long each message of a collective is, so a shorter one is as wrong as a longer one.
   [[gnu::cold]] void note_mismatch(const mpi::Request& request) noexcept;
+  [[gnu::cold]] bool has_lost_member() const noexcept;
+  // Until it is complete, or never will be.
+  void wait(mpi::Request& request) const noexcept {
+    comm_.vci->domain().wait(*request.vci, [&] { return request.is_complete() || is_broken(); });
+  }
   mpi::Request* started(Status s, mpi::Request* request) noexcept {
     if (s) return request;
     fail(s.error_class());
@@ -81,6 +94,7 @@ class Messages {
   int tag_;
   bool blocking_;
   int error_ = MPI_SUCCESS;
+  std::span<const int> among_;
 };
 
 // A nonblocking collective, or a persistent one: that keeps its schedule and its tag for all runs, as ranks may start
@@ -119,7 +133,7 @@ Status carry_out(mpi::Comm& comm, Form form, Build&& build) {
   Messages messages(comm, true);
   Progress at;
   run(schedule, at, messages);
-  return Status::of_class(messages.error());
+  return messages.status();
 }
 
 }  // namespace heddle::coll

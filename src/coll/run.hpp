@@ -6,7 +6,10 @@
 //            void* recv(Buffer, int peer)
 //            bool finish(void* pending)     false: not yet. True: over, and given back
 //            void fail(int error_class)     is told of each failure of a step
-//          A failed step does not end the schedule: the peers count on the messages that are still to come.
+//            bool is_broken()               a member is lost: the collective cannot come to an end
+//            bool revoke(void* pending)     as finish(), of what will never be asked for; true: given back
+//          A failed step does not end the schedule: the peers count on the messages that are still to come. A lost member
+//          does: all others give up, too.
 // Threads: one at a time for one schedule.
 #pragma once
 
@@ -38,9 +41,24 @@ void run_copy(const Step& step, Transport& transport) {
   mpi::copy_typed(*step.from.type, step.from.count, step.from.data, *step.to.type, step.to.count, step.to.data);
 }
 
+// Ends a schedule that cannot come to its end. False: call again after progress.
+template <class Transport>
+[[gnu::cold]] bool give_up(Schedule& schedule, Progress& at, Transport& transport) {
+  transport.fail(MPI_ERR_PROC_ABORTED);
+  for (; at.joined < at.next; ++at.joined) {
+    const Step& step = schedule.begin()[at.joined];
+    if (step.kind != StepKind::kSend && step.kind != StepKind::kRecv) continue;
+    if (step.pending != nullptr && !transport.revoke(step.pending)) return false;
+  }
+  at.next = at.joined = schedule.length();
+  return true;
+}
+
 // True when the schedule is finished; false: call again after progress.
 template <class Transport>
 bool run(Schedule& schedule, Progress& at, Transport& transport) {
+  if (transport.is_broken()) [[unlikely]]
+    return give_up(schedule, at, transport);
   Step* const steps = schedule.begin();
   for (; at.next < schedule.length(); ++at.next) {
     Step& step = steps[at.next];
@@ -62,7 +80,8 @@ bool run(Schedule& schedule, Progress& at, Transport& transport) {
         for (; at.joined < at.next; ++at.joined) {
           const Step& earlier = steps[at.joined];
           if (earlier.kind != StepKind::kSend && earlier.kind != StepKind::kRecv) continue;
-          if (earlier.pending != nullptr && !transport.finish(earlier.pending)) return false;
+          if (earlier.pending == nullptr || transport.finish(earlier.pending)) continue;
+          return transport.is_broken() && give_up(schedule, at, transport);
         }
         break;
     }

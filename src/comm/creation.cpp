@@ -57,6 +57,7 @@ Status Creation::run(coll::Schedule& schedule, Messages messages) {
 }
 
 Status Creation::verdict(int transport_error) {
+  if (transport_error == MPI_ERR_PROC_ABORTED) return p2p::loss_error(parent_, MPI_ANY_SOURCE);
   if (transport_error != MPI_SUCCESS) return Status::of_class(transport_error);
   const auto failed = std::find_if(all_.begin(), all_.end(), [](const Proposal& p) { return p.error != MPI_SUCCESS; });
   if (failed == all_.end()) return Status::ok();

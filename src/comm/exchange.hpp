@@ -50,12 +50,14 @@ class Messages {
   Messages(Comm& comm, bool blocking) noexcept : messages_(comm, blocking) {}
   // Among these ranks.
   Messages(Comm& comm, bool blocking, std::span<const int> ranks, int tag) noexcept
-      : messages_(comm, blocking, tag), ranks_(ranks) {}
+      : messages_(comm, blocking, tag, ranks), ranks_(ranks) {}
 
   void* send(coll::Buffer from, int peer) noexcept { return messages_.send(from, rank(peer)); }
   void* recv(coll::Buffer to, int peer) noexcept { return messages_.recv(to, rank(peer)); }
   bool finish(void* pending) noexcept { return messages_.finish(pending); }
   void fail(int error_class) noexcept { messages_.fail(error_class); }
+  bool is_broken() const noexcept { return messages_.is_broken(); }
+  bool revoke(void* pending) noexcept { return messages_.revoke(pending); }
   int error() const noexcept { return messages_.error(); }
 
  private:

@@ -38,7 +38,8 @@ int swap(const Bridge& bridge, void* mine, MPI_Count my_bytes, void* theirs, MPI
   schedule.recv(coll::Buffer(theirs, their_bytes, mpi::byte_type()), bridge.remote);
   schedule.send(coll::Buffer(mine, my_bytes, mpi::byte_type()), bridge.remote);
   schedule.join();
-  coll::Messages messages(*bridge.comm, /*blocking=*/true, bridge.tag);
+  const int leaders[] = {bridge.comm->rank, bridge.remote};
+  coll::Messages messages(*bridge.comm, /*blocking=*/true, bridge.tag, leaders);
   coll::Progress at;
   coll::run(schedule, at, messages);
   return messages.error();

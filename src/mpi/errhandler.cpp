@@ -151,7 +151,11 @@ Errhandler* get_errhandler(Session& session) noexcept {
   return session.errhandler;
 }
 
-void set_errhandler(Comm& comm, Errhandler& errhandler) noexcept { replace(comm.mutex, comm.errhandler, errhandler); }
+void set_errhandler(Comm& comm, Errhandler& errhandler) noexcept {
+  const bool handled = errhandler.action == Action::kReturn || errhandler.action == Action::kCall;
+  if (handled && comm.peer_count > 1) comm.process->survive();
+  replace(comm.mutex, comm.errhandler, errhandler);
+}
 void set_errhandler(Session& session, Errhandler& errhandler) noexcept {
   replace(session.mutex, session.errhandler, errhandler);
 }

@@ -51,13 +51,16 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   options.local_ranks = static_cast<std::uint32_t>(boot_->local_size());
   options.fatal = abort_job;
   options.fatal_context = boot_.get();
+  options.look_for_losses = [](void* process) { static_cast<Process*>(process)->hear_of_losses(); };
+  options.look_context = this;
   HEDDLE_TRY(read_options(&options));
   std::string warning;
   HEDDLE_TRY(load_profile(read_text(kProfile), &options.profile, &warning));
   if (!warning.empty() && boot_->local_rank() == 0) boot::write_message("heddle: " + warning);
   options.short_sleeps = !register_heavy_fence();
   std::vector<std::unique_ptr<wire::Wire>> wires;
-  HEDDLE_TRY(open_wires({*boot_, boot_mutex_, options.threaded, abort_job, boot_.get()}, &wires));
+  const auto lost = [this](ProcessId process, const char* why) { report_loss(process, why); };
+  HEDDLE_TRY(open_wires({*boot_, boot_mutex_, options.threaded, lost}, &wires));
   return start_on(std::make_unique<vci::Domain>(options, std::move(wires)));
 }
 
@@ -108,6 +111,28 @@ ProcessId Process::id() const noexcept { return domain_->self(); }
 Status Process::fence(const std::function<void()>& meanwhile) {
   std::lock_guard lock(boot_mutex_);
   return boot_->fence(meanwhile);
+}
+
+void Process::survive() noexcept {
+  if (survives_.exchange(true, std::memory_order_relaxed)) return;
+  std::lock_guard lock(boot_mutex_);
+  if (boot_ != nullptr) boot_->survive();
+}
+
+void Process::hear_of_losses() noexcept {
+  std::unique_lock lock(boot_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  int rank = 0;
+  std::string why;
+  while (boot_->next_loss(&rank, &why)) domain_->lose(static_cast<ProcessId>(rank), why);
+}
+
+void Process::report_loss(ProcessId process, const char* why) noexcept {
+  if (domain_ != nullptr && domain_->losses().has(process)) return;
+  if (boot_->report_loss(static_cast<int>(process), why)) return;
+  error(MPI_ERR_OTHER, "rank %u, on node %d of the job, is lost: %s", process, boot_->node_of_rank()[process], why)
+      .ignore();
+  abort_job(boot_.get(), last_error_detail());
 }
 
 bool Process::has_fabric() const noexcept { return domain_->wires().size() > 1; }

@@ -59,6 +59,12 @@ class Process {
   Comm* everyone();
   vci::Domain& domain() noexcept { return *domain_; }
   boot::Boot& boot() noexcept { return *boot_; }
+  // The program handles errors itself: from now on the loss of another process is not the end of the job, where the
+  // launcher can do that.
+  void survive() noexcept;
+  // `process` cannot be reached any more. Where that is to be survived, the launcher ends it and tells everyone; else this
+  // ends the job.
+  void report_loss(ProcessId process, const char* why) noexcept;
   // boot().fence(), for a moment when others may use the process.
   Status fence(const std::function<void()>& meanwhile = {});
   bool has_fabric() const noexcept;
@@ -79,9 +85,11 @@ class Process {
  private:
   void close();
   Comm* comm_of_all(std::uint32_t context);
+  void hear_of_losses() noexcept;
 
   std::unique_ptr<boot::Boot> boot_;
   std::recursive_mutex boot_mutex_;
+  std::atomic<bool> survives_{false};
   std::unique_ptr<vci::Domain> domain_;
   ContextTable contexts_;
   BsendAccount bsend_account_;

@@ -160,10 +160,7 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
     return introduce(boot, mine, wanted, peer, other);
   };
   options.ring = [&bell] { bell.ring(); };
-  options.lost = [context, &boot](wire::ProcessId peer, const char* why) {
-    error(MPI_ERR_OTHER, "rank %u, on node %d of the job, is lost: %s", peer, boot.node_of_rank()[peer], why).ignore();
-    context.fatal(context.fatal_context, last_error_detail());
-  };
+  options.lost = context.lost;
   options.find_card = CardFinder{boot, context.boot_mutex, options.lost};
   const wire::ProcessId self = options.self;
   std::unique_ptr<wire::OfiWire> wire;

@@ -1,6 +1,7 @@
 // The wires of a process: shared memory within its node, and a fabric where the job has another node.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -20,9 +21,8 @@ struct WireContext {
   // Held by who uses `boot`; a thread that holds it may use `boot` again, so that addresses can be learnt in a fence.
   std::recursive_mutex& boot_mutex;
   bool threaded;
-  // Ends the job with a sentence.
-  void (*fatal)(void* context, const char* sentence);
-  void* fatal_context;
+  // A process cannot be reached any more, and why.
+  std::function<void(wire::ProcessId, const char*)> lost;
 };
 
 // In the order of preference. Local where mpiexec has brought what is needed, otherwise collective over the job.

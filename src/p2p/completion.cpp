@@ -8,6 +8,7 @@
 #include "p2p/api.hpp"
 #include "p2p/api_at_once.hpp"
 #include "p2p/generalized.hpp"
+#include "p2p/loss.hpp"
 #include "p2p/p2p.hpp"
 #include "vci/domain.hpp"
 
@@ -76,6 +77,27 @@ int find_complete(const MPI_Request requests[], int count, int from = 0) noexcep
   return -1;
 }
 
+// Whether one of them cannot come any more and is complete for that.
+bool any_given_up(vci::Domain& domain, const MPI_Request requests[], int count) noexcept {
+  if (domain.losses().count() == 0) [[likely]]
+    return false;
+  for (int i = 0; i < count; ++i) {
+    Request* request = mpi::from_handle(requests[i]);
+    if (p2p::is_active(request) && p2p::give_up(*request)) return true;
+  }
+  return false;
+}
+
+// After a round of progress, if that is needed: as find_complete().
+int test_for_one(const MPI_Request requests[], int count, Request& first) noexcept {
+  int found = find_complete(requests, count);
+  if (found >= 0) return found;
+  vci::Domain& domain = first.vci->domain();
+  domain.progress_once(*first.vci);
+  any_given_up(domain, requests, count);
+  return find_complete(requests, count);
+}
+
 // Consumes one of several, which is complete.
 void consume_one_of(Status& all, MPI_Request requests[], int index, int count, MPI_Status* status) {
   Request& request = *mpi::from_handle(requests[index]);
@@ -121,7 +143,8 @@ Status consume_one(MPI_Request* handle, MPI_Status* status) {
 
 void wait_for_one(const MPI_Request requests[], int count, Request& first) {
   if (find_complete(requests, count) >= 0) return;  // the request that is complete from birth has no VCI
-  first.vci->domain().wait(*first.vci, [=] { return find_complete(requests, count) >= 0; });
+  vci::Domain& domain = first.vci->domain();
+  domain.wait(*first.vci, [&] { return find_complete(requests, count) >= 0 || any_given_up(domain, requests, count); });
 }
 
 // Waits for one after the other, and takes what has come meanwhile with it.
@@ -208,11 +231,7 @@ Status testany(MPI_Count count, MPI_Request requests[], int* index, int* flag, M
     p2p::set_empty(status);
     return Status::ok();
   }
-  int found = find_complete(requests, n);
-  if (found < 0) {
-    first->vci->domain().progress_once(*first->vci);
-    found = find_complete(requests, n);
-  }
+  const int found = test_for_one(requests, n, *first);
   if (found < 0) return Status::ok();
   *flag = 1;
   *index = found;
@@ -233,7 +252,7 @@ Status testsome(MPI_Count incount, MPI_Request requests[], int* outcount, int in
   Request* first = first_active(requests, n);
   *outcount = MPI_UNDEFINED;
   if (first == nullptr) return Status::ok();
-  if (find_complete(requests, n) < 0) first->vci->domain().progress_once(*first->vci);
+  test_for_one(requests, n, *first);
   return consume_some(n, requests, outcount, indices, statuses);
 }
 

@@ -7,12 +7,14 @@
 #include "vci/vci.hpp"
 
 namespace heddle::p2p {
-namespace {
 
 struct FetchOp : wire::Fetch {
-  ReceiveRequest* receive = nullptr;
-  std::uint64_t sender = 0;  // its name at the peer
+  ReceiveRequest* receive = nullptr;  // null: given up
+  std::uint64_t sender = 0;           // its name at the peer
+  vci::Vci* vci = nullptr;
 };
+
+namespace {
 
 void say_fin(ReceiveRequest& receive, std::uint64_t sender) noexcept {
   const FinPrefix fin{sender};
@@ -28,9 +30,12 @@ void ask_for_push(ReceiveRequest& receive, std::uint64_t sender) noexcept {
 
 void on_fetched(wire::Fetch& fetch, bool complete) NO_THREAD_SAFETY_ANALYSIS {
   auto& op = static_cast<FetchOp&>(fetch);
-  ReceiveRequest& receive = *op.receive;
+  ReceiveRequest* const receiver = op.receive;
   const std::uint64_t sender = op.sender;
-  receive.vci->pool().destroy(&op);
+  op.vci->pool().destroy(&op);
+  if (receiver == nullptr) return;
+  ReceiveRequest& receive = *receiver;
+  receive.fetching = nullptr;
   complete ? say_fin(receive, sender) : ask_for_push(receive, sender);
 }
 
@@ -47,6 +52,7 @@ bool expose(SendRequest& send, vci::Lane& lane) noexcept {
 void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byte* payload,
                    std::size_t payload_bytes) noexcept NO_THREAD_SAFETY_ANALYSIS {
   receive.pull = nullptr;
+  receive.fetching = nullptr;
   vci::Lane* lane = nullptr;
   // In a spread communicator the lane may be another VCI's, whose lock is not held here.
   if (payload_bytes != sizeof(FetchFrom) || !receive.cursor.contiguous() ||
@@ -60,6 +66,7 @@ void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byt
   std::memcpy(&from, payload, sizeof from);
   op->receive = &receive;
   op->sender = rts.sender;
+  op->vci = receive.vci;
   op->key = from.key;
   op->address = from.address;
   receive.cursor.seek(0);
@@ -68,7 +75,16 @@ void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byt
   op->done = on_fetched;
   receive.arrived = receive.expected;
   if (op->bytes == 0) return on_fetched(*op, true);
+  receive.fetching = op;
   lane->tx().fetch(*op);
+}
+
+bool detach_fetch(ReceiveRequest& receive, bool sender_is_lost) noexcept {
+  if (receive.fetching == nullptr) return true;
+  if (!sender_is_lost) return false;
+  receive.fetching->receive = nullptr;
+  receive.fetching = nullptr;
+  return true;
 }
 
 }  // namespace heddle::p2p

@@ -22,4 +22,8 @@ bool expose(SendRequest& send, vci::Lane& lane) noexcept;
 void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byte* payload,
                    std::size_t payload_bytes) noexcept;
 
+// For loss.hpp: the receive, which was matched, is not of interest any more. False: its message is being fetched, and the
+// sender lives, so that this has an end.
+bool detach_fetch(ReceiveRequest& receive, bool sender_is_lost) noexcept;
+
 }  // namespace heddle::p2p

@@ -3,6 +3,7 @@
 
 #include "mpi/handle.hpp"
 #include "p2p/api.hpp"
+#include "p2p/loss.hpp"
 #include "p2p/request.hpp"
 #include "vci/vci.hpp"
 
@@ -23,7 +24,8 @@ constexpr mpi::RequestType kPairType{nullptr, nullptr, destroy_pair};
 
 bool step_pair(Task& task) {
   auto& pair = static_cast<PairRequest&>(task);
-  if (!pair.send->is_complete() || !pair.receive->is_complete()) return false;
+  const bool over = pair.send->is_complete() && pair.receive->is_complete();
+  if (!over && !(has_losses(*pair.comm) && give_up(*pair.send) && give_up(*pair.receive))) return false;
   pair.source = pair.receive->source;
   pair.tag = pair.receive->tag;
   pair.bytes = pair.receive->bytes;

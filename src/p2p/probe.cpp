@@ -5,6 +5,7 @@
 #include "mpi/status.hpp"
 #include "p2p/api.hpp"
 #include "p2p/completion.hpp"
+#include "p2p/loss.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/receive.hpp"
 #include "vci/domain.hpp"
@@ -58,14 +59,24 @@ bool look(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader*
   return header != nullptr;
 }
 
-bool look_after_progress(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader** taken) {
-  if (look(comm, source, tag, status, taken)) return true;
+// An error when no message can come any more.
+Status look_after_progress(Comm& comm, int source, int tag, int* flag, MPI_Status* status, UnexpectedHeader** taken) {
+  *flag = look(comm, source, tag, status, taken);
+  if (*flag) return Status::ok();
   comm.vci->domain().progress_once(vci_for(comm, source, tag));
-  return look(comm, source, tag, status, taken);
+  const bool lost =
+      p2p::has_losses(comm) && p2p::is_lost(comm, source);  // before the look: a message may have come first
+  *flag = look(comm, source, tag, status, taken);
+  return lost && !*flag ? p2p::loss_error(comm, source) : Status::ok();
 }
 
-void wait_for_message(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader** taken) {
-  comm.vci->domain().wait(vci_for(comm, source, tag), [&] { return look(comm, source, tag, status, taken); });
+Status wait_for_message(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader** taken) {
+  bool lost = false, found = false;
+  comm.vci->domain().wait(vci_for(comm, source, tag), [&] {
+    lost = p2p::has_losses(comm) && p2p::is_lost(comm, source);
+    return (found = look(comm, source, tag, status, taken)) || lost;
+  });
+  return found ? Status::ok() : p2p::loss_error(comm, source);
 }
 
 Status wrap(Comm& comm, UnexpectedHeader* header, MPI_Message* handle) {
@@ -88,21 +99,15 @@ p2p::Arguments arguments_of(const Message& message, void* buf, MPI_Count count, 
 }  // namespace
 
 Status probe(int source, int tag, Comm& comm, MPI_Status* status) {
-  if (source == MPI_PROC_NULL) {
-    set_proc_null(status);
-  } else {
-    wait_for_message(comm, source, tag, status, nullptr);
-  }
+  if (source != MPI_PROC_NULL) return wait_for_message(comm, source, tag, status, nullptr);
+  set_proc_null(status);
   return Status::ok();
 }
 
 Status iprobe(int source, int tag, Comm& comm, int* flag, MPI_Status* status) {
-  if (source == MPI_PROC_NULL) {
-    set_proc_null(status);
-    *flag = 1;
-  } else {
-    *flag = look_after_progress(comm, source, tag, status, nullptr);
-  }
+  if (source != MPI_PROC_NULL) return look_after_progress(comm, source, tag, flag, status, nullptr);
+  set_proc_null(status);
+  *flag = 1;
   return Status::ok();
 }
 
@@ -113,7 +118,7 @@ Status mprobe(int source, int tag, Comm& comm, MPI_Message* handle, MPI_Status* 
     return Status::ok();
   }
   UnexpectedHeader* header = nullptr;
-  wait_for_message(comm, source, tag, status, &header);
+  HEDDLE_TRY(wait_for_message(comm, source, tag, status, &header));
   return wrap(comm, header, handle);
 }
 
@@ -125,7 +130,7 @@ Status improbe(int source, int tag, Comm& comm, int* flag, MPI_Message* handle, 
     return Status::ok();
   }
   UnexpectedHeader* header = nullptr;
-  *flag = look_after_progress(comm, source, tag, status, &header);
+  HEDDLE_TRY(look_after_progress(comm, source, tag, flag, status, &header));
   if (!*flag) {
     *handle = MPI_MESSAGE_NULL;
     return Status::ok();

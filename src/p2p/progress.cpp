@@ -6,6 +6,7 @@
 #include "mpi/process.hpp"
 #include "mpi/spread.hpp"
 #include "p2p/install.hpp"
+#include "p2p/loss.hpp"
 #include "p2p/ownership.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/request.hpp"
@@ -94,6 +95,11 @@ void abandon(Request& request) noexcept {
   request.type->destroy(request);
 }
 
+static int peer_of(const Request& request) noexcept {
+  if (request.type == &kSendType) return static_cast<const SendRequest&>(request).args.peer;
+  return request.type == &kReceiveType ? request.source : MPI_ANY_SOURCE;
+}
+
 Status outcome(const Request& request) noexcept {
   if (request.error == MPI_SUCCESS) [[likely]]
     return Status::ok();
@@ -102,6 +108,9 @@ Status outcome(const Request& request) noexcept {
                  "a message of the collective was %s than this rank's arguments say; its counts and "
                  "datatypes have to match at all ranks",
                  request.error == MPI_ERR_TRUNCATE ? "longer" : "shorter");
+  }
+  if (request.error == MPI_ERR_PROC_ABORTED && has_losses(*request.comm)) {
+    return loss_error(*request.comm, peer_of(request));
   }
   if (request.type != &kReceiveType || request.error != MPI_ERR_TRUNCATE) {
     return error(request.error, "%s", "");  // so that an older sentence of this thread is not taken for it
@@ -117,13 +126,16 @@ Status outcome(const Request& request) noexcept {
 
 void wait(Request& request) {
   if (request.is_complete()) return;
-  request.vci->domain().wait(*request.vci, [&request] { return request.is_complete(); });
+  vci::Domain& domain = request.vci->domain();
+  domain.wait(*request.vci,
+              [&] { return request.is_complete() || (domain.losses().count() != 0 && give_up(request)); });
 }
 
 bool test(Request& request) {
   if (request.is_complete()) return true;
-  request.vci->domain().progress_once(*request.vci);
-  return request.is_complete();
+  vci::Domain& domain = request.vci->domain();
+  domain.progress_once(*request.vci);
+  return request.is_complete() || (domain.losses().count() != 0 && give_up(request));
 }
 
 void destroy(Request* request) { request->type->destroy(*request); }
@@ -145,8 +157,10 @@ Status find_lane(Comm& comm, Channel channel, int peer, int tag, vci::Lane** lan
 void answer(ReceiveRequest& receive, std::uint8_t portal, const void* prefix, std::size_t bytes) noexcept {
   Comm& comm = *receive.comm;
   vci::Lane* lane = nullptr;
-  if (!find_lane(comm, receive.args.channel, receive.source, receive.tag, &lane))
+  if (Status s = find_lane(comm, receive.args.channel, receive.source, receive.tag, &lane); !s) {
+    if (s.error_class() == MPI_ERR_PROC_ABORTED) return;  // to whom there was none
     comm.vci->domain().fatal(last_error_detail());
+  }
   const wire::Header header{portal, static_cast<std::uint8_t>(bytes), 0, 0, comm.rank, 0};
   wire::Payload none;
   if (lane->try_post(header, prefix, none)) return;

@@ -53,6 +53,8 @@ Range* next_range(SendRequest& send, std::size_t unit) noexcept {
 Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
   auto& send = static_cast<SendRequest&>(op);
   const std::size_t unit = lane.max_packet();
+  if (send.revoked) [[unlikely]]
+    return Pushed::kFinished;
   Range* range = next_range(send, unit);
   if (range == nullptr) {
     send.streaming = false;
@@ -108,6 +110,7 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
   auto& send = *reinterpret_cast<SendRequest*>(prefix.sender);
   {
     LockGuard guard(send.lane->lock());  // orders this after the announcement, which another thread may have pushed
+    if (send.revoked) return;
     send.receiver = prefix.receiver;
     if (!send.claims) send.mine = {send.pushed, send.cursor.total() - send.pushed};
     send.push = push_data;
@@ -122,6 +125,7 @@ void on_push(vci::Vci&, const wire::Packet& packet) {
   bool idle;
   {
     LockGuard guard(send.lane->lock());
+    if (send.revoked) return;
     send.handed_back = {prefix.at, prefix.bytes};
     idle = !send.streaming;
     send.streaming = true;
@@ -133,6 +137,7 @@ void on_fin(vci::Vci&, const wire::Packet& packet) {
   auto& send = *reinterpret_cast<SendRequest*>(packet.prefix_as<FinPrefix>().sender);
   {
     LockGuard guard(send.lane->lock());
+    if (send.revoked) return;
     send.everything_there = true;
     if (send.streaming) return;  // its next push finds nothing to do
   }
@@ -157,7 +162,16 @@ struct Pull : vci::Task {
   bool plain;
   bool claimed = false;  // anything
   bool failed = false;
+  bool reading = false;  // with no lock held
 };
+
+bool detach_pull(ReceiveRequest& receive) noexcept {
+  if (receive.pull == nullptr) return true;
+  if (receive.pull->reading) return false;
+  receive.pull->receive = nullptr;
+  receive.pull = nullptr;
+  return true;
+}
 
 namespace {
 
@@ -181,9 +195,11 @@ bool read_some(Pull& pull) noexcept NO_THREAD_SAFETY_ANALYSIS {
   pull.claimed = true;
   const std::uint64_t at = std::uint64_t{got.first} * pull.unit;
   const std::size_t bytes = std::min(std::uint64_t{got.count} * pull.unit, receive.expected - at);
+  pull.reading = true;
   pull.vci->lock().unlock();
   const std::size_t n = pull.memory->read(pull.offer, pull.claims.address(), at, pull.to + at, bytes);
   pull.vci->lock().lock();
+  pull.reading = false;
   receive.arrived += n;
   pull.seen = receive.arrived;
   if (n < bytes) {
@@ -252,6 +268,7 @@ Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept NO_THREA
 void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept {
   Pull* pull = make_pull(receive, rts);
   receive.pull = pull;
+  receive.fetching = nullptr;
   vci::Vci& vci = *receive.vci;
   // A plain copy needs no help, and a process that sends to itself would only help itself by way of cells.
   if (pull == nullptr || !pull->plain) {

@@ -31,7 +31,8 @@ struct Arguments {
 extern const mpi::RequestType kSendType;
 extern const mpi::RequestType kReceiveType;
 
-struct Pull;  // rendezvous.cpp
+struct Pull;     // rendezvous.cpp
+struct FetchOp;  // fetch.cpp
 
 // A piece of a message.
 struct Range {
@@ -58,6 +59,7 @@ struct SendRequest : Request, vci::SendOp {
   std::uint64_t pushed = 0;  // bytes
   bool streaming = false;    // among the lane's streams
   bool everything_there = false;
+  bool revoked = false;     // loss.hpp: the peer may name it, and nothing comes of that
   wire::Exposure exposure;  // of a message that is to be fetched
   void* copy = nullptr;     // a buffered send's bytes, from malloc
   std::size_t copy_bytes = 0;
@@ -88,7 +90,9 @@ struct ReceiveRequest : Request, portals::MatchEntry {
   mpi::PackCursor cursor;
   std::uint64_t expected;  // bytes of the message
   std::uint64_t arrived;
-  Pull* pull;  // of a rendezvous: reads from the sender; null when there is none
+  // Of a rendezvous, what gets the message without the sender's help; null when there is none.
+  Pull* pull;
+  FetchOp* fetching;
 
  private:
   void prepare() noexcept;

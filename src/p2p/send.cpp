@@ -5,6 +5,7 @@
 
 #include "mpi/process.hpp"
 #include "p2p/buffer.hpp"
+#include "p2p/loss.hpp"
 #include "p2p/rendezvous.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
@@ -104,6 +105,8 @@ Status SendRequest::start() noexcept {
     complete.store(1, std::memory_order_release);
     return Status::ok();
   }
+  if (has_losses(*comm) && is_lost(*comm, args.peer)) [[unlikely]]
+    return loss_error(*comm, args.peer);
   HEDDLE_TRY(find_lane(*comm, args.channel, args.peer, args.tag, &lane));
   cursor.init(*args.type, args.count, args.buffer);
   if (mode == Mode::kBuffered) HEDDLE_TRY(take_copy(*this));
@@ -156,9 +159,9 @@ Status send(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int
   HEDDLE_TRY(isend(comm, buffer, count, type, dest, tag, mode, channel, &request));
   if (request == &immortal()) return Status::ok();
   wait(*request);
-  const int failed = request->error;
+  const Status status = outcome(*request);
   destroy(request);
-  return Status::of_class(failed);
+  return status;
 }
 
 }  // namespace heddle::p2p

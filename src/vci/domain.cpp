@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -23,6 +24,7 @@ Domain::~Domain() {
 }
 
 Status Domain::connect(std::uint32_t from, wire::ProcessId peer, std::uint32_t to, wire::TxLane** lane) {
+  if (losses_.has(peer)) return error(MPI_ERR_PROC_ABORTED, "%s", losses_.why(peer).c_str());
   for (wire::Wire* wire : wire_list_) {
     if (wire->reaches(peer)) return wire->connect(from, peer, to, lane);
   }
@@ -110,6 +112,7 @@ void Domain::progress_once(Vci& vci) noexcept {
     in_vain = 0;
   } else if (++in_vain >= kCrowdedSpins && (in_vain >= kTests || crowded())) {
     in_vain = 0;
+    look_for_losses();
     yield_core();
   }
 }
@@ -135,6 +138,23 @@ bool Domain::arm_wires() noexcept {
     if (!wire->arm(used)) return false;
   }
   return true;
+}
+
+void Domain::look_for_losses() noexcept {
+  if (options_.look_for_losses == nullptr) return;
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  std::int64_t before = looked_at_.load(std::memory_order_relaxed);
+  if (now - before < kLookEveryNs) return;
+  if (looked_at_.compare_exchange_strong(before, now, std::memory_order_relaxed)) {
+    options_.look_for_losses(options_.look_context);
+  }
+}
+
+void Domain::lose(wire::ProcessId process, std::string why) {
+  if (!losses_.add(process, std::move(why))) return;
+  for (const auto& vci : vcis_) vci->lose(process);
+  losses_.publish();
+  bell().ring();
 }
 
 bool Domain::owes() const noexcept {

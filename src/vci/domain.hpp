@@ -17,6 +17,7 @@
 
 #include "base/lock.hpp"
 #include "base/profile.hpp"
+#include "vci/losses.hpp"
 #include "vci/patience.hpp"
 #include "vci/task.hpp"
 #include "vci/vci.hpp"
@@ -44,6 +45,10 @@ struct DomainOptions {
   // Ends the job with this sentence: something happened that no caller can be told of.
   void (*fatal)(void* context, const char* sentence) = nullptr;
   void* fatal_context = nullptr;
+  // Asks the launcher whether a process is lost, and says so by lose(). Called now and then by threads that wait, with no
+  // lock held. Null: nobody to ask.
+  void (*look_for_losses)(void* context) = nullptr;
+  void* look_context = nullptr;
 };
 
 class Domain {
@@ -87,6 +92,13 @@ class Domain {
     if (options_.threaded) bell().ring();
   }
 
+  // A process is lost: what it has sent is handled, and from then on nothing comes from it and nothing goes there. What
+  // waits for it is for its waiter to give up (p2p/loss.hpp). With no lock held.
+  void lose(wire::ProcessId process, std::string why);
+  const Losses& losses() const noexcept { return losses_; }
+  // Asks for losses, if nobody has for a while.
+  void look_for_losses() noexcept;
+
   // Whether wires hold packets that they have not sent yet, of which no lane knows any more.
   bool owes() const noexcept;
 
@@ -119,10 +131,12 @@ class Domain {
   }
 
   static constexpr unsigned kForeignEvery = 8;
-  static constexpr unsigned kSpins = 20'000;    // about 1 ms, while every rank has a core
-  static constexpr unsigned kFabricCost = 16;   // of a round that asks a network, too
-  static constexpr unsigned kCrowdedSpins = 4;  // then others should run
-  static constexpr unsigned kTests = 4096;      // in vain, before one yields for whoever shares the core unknown to us
+  static constexpr unsigned kLookEvery = 1 << 16;           // rounds, where something always moves and nobody sleeps
+  static constexpr std::int64_t kLookEveryNs = 50'000'000;  // for losses; a question is a system call
+  static constexpr unsigned kSpins = 20'000;                // about 1 ms, while every rank has a core
+  static constexpr unsigned kFabricCost = 16;               // of a round that asks a network, too
+  static constexpr unsigned kCrowdedSpins = 4;              // then others should run
+  static constexpr unsigned kTests = 4096;  // in vain, before one yields for whoever shares the core unknown to us
   static constexpr unsigned kYields = kWithout == Without::kLocks ? 1u << 30 : 64;  // no sleep looks at others' VCIs
   static constexpr std::int64_t kSleepNs = 100'000'000;  // a wake-up ends it; this bound only limits the harm of a bug
   static constexpr std::int64_t kBusySleepNs = 1'000'000;  // while a send waits for room: not every wire rings for that
@@ -132,6 +146,8 @@ class Domain {
   std::vector<wire::Wire*> wire_list_;
   std::vector<std::unique_ptr<Vci>> vcis_;
   TaskList tasks_;
+  Losses losses_;
+  std::atomic<std::int64_t> looked_at_{0};  // when, in ns
   std::atomic<std::int64_t> abandoned_{0};
   std::atomic<std::uint32_t> taken_{1};  // bit i: VCI i has a user of its own; the fallback always has
   std::atomic<std::uint32_t> used_{1};   // bit i: VCI i was ever given out, so messages may come for it
@@ -147,6 +163,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
   Patience patience(wires_.size() == 1 ? 1 : kFabricCost);
   bool finished = false;
   for (unsigned round = 0; !finished && !done(); ++round) {
+    if (round % kLookEvery == kLookEvery - 1) look_for_losses();
     if (progress(vci, round) != 0 || progress_idle(vci) != 0) {
       patience.restart();
       continue;
@@ -160,6 +177,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
         patience.yield();
         break;
       case Patience::Step::kSleep:
+        look_for_losses();
         bell().sleep(sleep_limit(), [&] { return look_everywhere() || (finished = done()) || !arm_wires(); });
         break;
     }

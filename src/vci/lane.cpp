@@ -4,18 +4,17 @@
 
 namespace heddle::vci {
 
-void Lane::queue(SendOp& op) noexcept {
-  lock_.lock();
-  queue_.push_back(op);
-  push_all();
-  const bool blocked = set_busy();
-  lock_.unlock();
-  if (blocked) owner_.wake_waiters();
-}
+void Lane::queue(SendOp& op) noexcept { add(queue_, op); }
+void Lane::stream(SendOp& op) noexcept { add(streams_, op); }
 
-void Lane::stream(SendOp& op) noexcept {
+void Lane::add(SendQueue& queue, SendOp& op) noexcept {
   lock_.lock();
-  streams_.push_back(op);
+  if (closed_) [[unlikely]] {
+    while (op.push(op, *this) == SendOp::Pushed::kMore) {
+    }
+    return lock_.unlock();
+  }
+  queue.push_back(op);
   push_all();
   const bool blocked = set_busy();
   lock_.unlock();
@@ -27,13 +26,25 @@ bool Lane::cancel(SendOp& op) noexcept {
   return queue_.remove(op);
 }
 
+void Lane::close() noexcept {
+  LockGuard guard(lock_);
+  if (closed_) return;
+  closed_ = true;
+  push_all();
+  set_busy();
+  queue_.push_back(gate_);
+}
+
 unsigned Lane::progress(bool* contended) noexcept {
   if (!lock_.try_lock()) {
     *contended = true;
     return 0;
   }
-  const unsigned moved = push_all();
-  set_busy();
+  unsigned moved = 0;
+  if (!closed_) {
+    moved = push_all();
+    set_busy();
+  }
   lock_.unlock();
   return moved;
 }

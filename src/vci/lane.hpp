@@ -67,6 +67,8 @@ class Lane {
 
   // For SendOp::push, which runs under the lock.
   bool send(const wire::Header& header, const void* prefix, wire::Payload& payload, unsigned messages = 0) noexcept {
+    if (closed_) [[unlikely]]
+      return true;
     const bool sent = wire::try_send(tx_, header, prefix, payload);
     if (sent) messages_ += messages;
     return sent;
@@ -79,6 +81,13 @@ class Lane {
   void stream(SendOp& op) noexcept;
   // Takes an operation off the queue that has not begun. False when it is not there.
   bool cancel(SendOp& op) noexcept;
+  // Nobody is at the other end any more. What is queued, and what is queued later, goes nowhere at once; so does every
+  // other packet: try_post() finds no room.
+  void close() noexcept;
+  bool is_closed() noexcept {
+    LockGuard guard(lock_);
+    return closed_;
+  }
   // Pushes what it can; returns how many operations moved. Sets `*contended` instead when another thread is at it: that
   // one may have looked for room before there was some, so the caller must not sleep.
   unsigned progress(bool* contended) noexcept;
@@ -92,6 +101,7 @@ class Lane {
 
  private:
   [[gnu::noinline, gnu::cold]] void unlock_unsent() noexcept RELEASE(lock_) { lock_.unlock(); }
+  void add(SendQueue& queue, SendOp& op) noexcept;
   unsigned push_all() noexcept REQUIRES(lock_);
   bool set_busy() noexcept REQUIRES(lock_);  // true: since now there is something that waits
 
@@ -104,6 +114,8 @@ class Lane {
   SendQueue streams_;
   std::uint64_t messages_ = 0;  // sent; changed under the lock
   std::atomic<bool> busy_{false};
+  bool closed_ = false;
+  SendOp gate_;  // queued for ever when the lane is closed
 };
 
 }  // namespace heddle::vci

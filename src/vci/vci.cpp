@@ -44,6 +44,20 @@ Status Vci::lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** out) 
   return Status::ok();
 }
 
+void Vci::lose(wire::ProcessId process) noexcept {
+  {
+    LockGuard guard(lanes_lock_);
+    for (Lane& lane : lanes_) {
+      if (lane.peer() == process) lane.close();
+    }
+  }
+  lock_.lock();
+  for (unsigned i = 0; i < kLastPolls && poll_alone() != 0; ++i) {
+  }
+  for (wire::Wire* wire : domain_.wires()) wire->lose(index_, process);
+  unlock_and_wake();
+}
+
 Counts Vci::counts() noexcept {
   Counts counts;
   {

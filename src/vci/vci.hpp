@@ -54,6 +54,9 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
   // The lane to VCI `remote_vci` of `peer`, made when first asked for. Any thread.
   Status lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** lane);
 
+  // Domain::lose(), of this VCI.
+  void lose(wire::ProcessId process) noexcept;
+
   // Pushes what waits for room and handles what has arrived, unless another thread is at it. Returns how much moved.
   unsigned progress() noexcept {
     bool contended = false;
@@ -112,6 +115,7 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
   unsigned poll_others() noexcept REQUIRES(lock_);
   unsigned push_lanes(bool* contended) noexcept;
 
+  static constexpr unsigned kLastPolls = 64;  // of kPollLimit packets each: more than a ring of the lost one holds
   static constexpr unsigned kPollLimit = 32;  // packets of one ring before the next gets its turn
 
   Domain& domain_;

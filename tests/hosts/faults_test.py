@@ -5,13 +5,15 @@ is cut, with the host alive or dead) ends it after the detection time; there the
 """
 
 import os
+import pathlib
 import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
-from jobs import Case, main, program, wait_until
+from jobs import FAST, Case, main, program, wait_until
 
 SOON = 4  # seconds, on a loaded machine
 SILENCE = 4  # seconds: the detection time where the remote shell is ssh, which must also have started by then
@@ -94,6 +96,40 @@ class Faults:
         job = self.cut()
         self.hosts.kill("h1")
         self.assert_ends(job, SILENCE + SOON, rf"host 'h1' \(ranks 2-3\) is lost while .*: nothing was heard of it for {SILENCE} s")
+
+
+class Survive(Case):
+    """The others handle errors themselves, and go on (tests/programs/lost.c)."""
+
+    def setUp(self):
+        super().setUp()
+        self.hosts = self.make_hosts(2)
+
+    def lost(self, provider, *arguments):
+        return self.start(self.hosts, program("lost"), *arguments, per_host=2, variables={"HEDDLE_FABRIC_PROVIDER": provider})
+
+    def assert_others_went_on(self, job, code, others, *regexes):
+        job.finish()
+        self.assertEqual(job.code, code, job.err)
+        self.assertEqual(sorted(job.out.splitlines()), [f"rank {rank} went on" for rank in others])
+        self.assert_fails(self.hosts, job, *regexes)
+
+    def test_a_rank_is_killed(self):
+        for provider in FAST:
+            for place in ("receive", "wildcards", "send", "long", "collectives", "persistent"):
+                with self.subTest(provider=provider, place=place):
+                    job = self.lost(provider, place)
+                    self.assert_others_went_on(job, 137, (0, 2, 3), r"rank 1 \(pid \d+\) on h0 was ended by signal 9.*the job goes on")
+
+    def test_a_host_is_lost(self):
+        for provider in FAST:
+            for place in ("receive", "wildcards", "collectives"):
+                with self.subTest(provider=provider, place=place), tempfile.TemporaryDirectory() as directory:
+                    job = self.lost(provider, place, "host", directory)
+                    there = [pathlib.Path(directory, f"there.{rank}") for rank in (2, 3)]
+                    job.wait_for(lambda: all(path.exists() for path in there), "the upper ranks stand still")
+                    os.kill(job.node("h1"), signal.SIGKILL)
+                    self.assert_others_went_on(job, 1, (0, 1), r"host 'h1' \(ranks 2-3\) is lost while .*the job goes on")
 
 
 class InInit(Faults, Case):

@@ -1,0 +1,25 @@
+// The lines by which a rank and Heddle's mpiexec speak of lost ranks, beside PMI-1.
+//
+//   cmd=heddle-survive\n                          from a rank: it handles errors itself, go on without those that are lost
+//   cmd=heddle-loss-report rank=3 why=...\n       from a rank: that one cannot be reached
+//   cmd=heddle-loss rank=3 why=...\n              to every rank, at any time
+//
+// `why` is a sentence with ~ for its spaces.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "boot/pmi_words.hpp"
+
+namespace heddle::boot {
+
+inline constexpr std::string_view kSurvive = "heddle-survive", kLossReport = "heddle-loss-report",
+                                  kLossNotice = "heddle-loss";
+
+std::string survive_line();
+std::string loss_line(std::string_view command, int rank, std::string_view why);
+// False: it names no rank of a job of `size`.
+bool parse_loss(const PmiWords& words, int size, int* rank, std::string* why);
+
+}  // namespace heddle::boot

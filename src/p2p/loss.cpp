@@ -1,0 +1,145 @@
+#include "p2p/loss.hpp"
+
+#include <algorithm>
+
+#include "p2p/fetch.hpp"
+#include "p2p/receive.hpp"
+#include "p2p/rendezvous.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+const vci::Losses& losses_of(const Comm& comm) noexcept { return comm.vci->domain().losses(); }
+
+const mpi::Group& peers_of(const Comm& comm) noexcept { return comm.is_inter() ? *comm.remote_group : *comm.group; }
+
+// The first lost rank of the group; -1: none.
+int first_lost(const vci::Losses& losses, const mpi::Group& group) {
+  const auto found = std::ranges::find_if(group.members, [&](mpi::ProcessId member) { return losses.has(member); });
+  return found == group.members.end() ? -1 : static_cast<int>(found - group.members.begin());
+}
+
+bool fail(SendRequest& send) noexcept {
+  withdraw_offer(send);
+  send.error = MPI_ERR_PROC_ABORTED;
+  finish(send);
+  return true;
+}
+
+bool give_up(SendRequest& send) noexcept { return is_lost(*send.comm, send.args.peer) && fail(send); }
+
+// Lets go of a receive that was matched with a message of which not all has come. False: somebody writes into its buffer
+// just now. REQUIRES: the VCI's lock.
+bool detach(ReceiveRequest& receive, bool source_is_lost) noexcept {
+  return detach_pull(receive) && detach_fetch(receive, source_is_lost);
+}
+
+bool give_up(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
+  vci::Vci& vci = *receive.vci;
+  vci.lock().lock();
+  bool ends = false;
+  if (receive.is_complete()) {
+    vci.unlock_and_wake();
+    return true;
+  }
+  if (receive.queued()) {
+    ends = is_lost(*receive.comm, receive.args.peer) && vci.matching().unlink(receive);
+    receive.source = receive.args.peer;
+    receive.tag = receive.args.tag;
+  } else {
+    ends = is_lost(*receive.comm, receive.source) && detach(receive, true);
+  }
+  if (ends) {
+    receive.error = MPI_ERR_PROC_ABORTED;
+    receive.bytes = 0;
+    finish(receive);
+  }
+  vci.unlock_and_wake();
+  return ends;
+}
+
+bool revoke(SendRequest& send) noexcept {
+  if (is_lost(*send.comm, send.args.peer)) {
+    fail(send);
+    destroy(&send);
+    return true;
+  }
+  vci::Lane& lane = *send.lane;
+  if (lane.cancel(send)) {  // the peer has not heard of it
+    fail(send);
+    destroy(&send);
+    return true;
+  }
+  // The peer may ask for it yet, by its address: it stays, and answers nothing.
+  LockGuard guard(lane.lock());
+  send.revoked = true;
+  if (send.exposure.registration != nullptr) lane.tx().conceal(send.exposure);
+  send.exposure = {};
+  return true;
+}
+
+bool revoke(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
+  vci::Vci& vci = *receive.vci;
+  vci.lock().lock();
+  const bool source_is_lost = !receive.queued() && is_lost(*receive.comm, receive.source);
+  bool over = receive.is_complete() || (receive.queued() && vci.matching().unlink(receive));
+  if (!over) {
+    if (!detach(receive, source_is_lost)) {
+      vci.unlock_and_wake();
+      return false;
+    }
+    over = source_is_lost;
+  }
+  if (over) {
+    destroy_and_unlock(receive);
+    return true;
+  }
+  // What its living sender has under way goes nowhere; the end of it destroys the request.
+  receive.cursor.init(mpi::byte_type(), 0, nullptr);
+  receive.abandoned = true;
+  vci.domain().count_abandoned(1);
+  vci.unlock_and_wake();
+  return true;
+}
+
+}  // namespace
+
+bool is_lost(const Comm& comm, int peer) noexcept {
+  if (peer == MPI_PROC_NULL) return false;
+  const mpi::Group& peers = peers_of(comm);
+  if (peer == MPI_ANY_SOURCE) return first_lost(losses_of(comm), peers) >= 0;
+  return losses_of(comm).has(peers.members[static_cast<std::size_t>(peer)]);
+}
+
+bool has_lost_member(const Comm& comm) noexcept {
+  return is_lost(comm, MPI_ANY_SOURCE) || (comm.is_inter() && first_lost(losses_of(comm), *comm.group) >= 0);
+}
+
+Status loss_error(const Comm& comm, int peer) noexcept {
+  const mpi::Group* group = &peers_of(comm);
+  if (peer < 0 || !is_lost(comm, peer)) peer = first_lost(losses_of(comm), *group);
+  if (peer < 0) peer = first_lost(losses_of(comm), *(group = comm.group));
+  if (peer < 0) return error(MPI_ERR_PROC_ABORTED, "a process is lost");
+  return error(
+      MPI_ERR_PROC_ABORTED,
+      "rank %d of the communicator is lost: %s; communicators without it go on, and one of those that are left "
+      "is made with MPI_Comm_create_group",
+      peer, losses_of(comm).why(group->members[static_cast<std::size_t>(peer)]).c_str());
+}
+
+bool give_up(Request& request) noexcept {
+  if (request.is_complete()) return true;
+  if (request.type == &kSendType) return give_up(static_cast<SendRequest&>(request));
+  return request.type == &kReceiveType && give_up(static_cast<ReceiveRequest&>(request));
+}
+
+bool revoke(Request& request) noexcept {
+  if (request.is_complete()) {
+    destroy(&request);
+    return true;
+  }
+  return request.type == &kSendType ? revoke(static_cast<SendRequest&>(request))
+                                    : revoke(static_cast<ReceiveRequest&>(request));
+}
+
+}  // namespace heddle::p2p
