@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "boot/boot.hpp"
+#include "boot/environment.hpp"
 #include "boot/pmi1_line.hpp"
 #include "boot/secret.hpp"
 #include "mpi.h"
@@ -98,6 +100,13 @@ Status learn_secret(boot::Boot& boot, SipKey* out) {
                2 * boot::kSecretBytes);
 }
 
+// mpiexec has judged it already; under another launcher nobody has.
+Status read_detection_time(int* seconds) {
+  const char* value = std::getenv("HEDDLE_DETECTION_TIME");
+  if (value == nullptr || boot::parse_int(value, 1, 86'400, *seconds)) return Status::ok();
+  return error(MPI_ERR_OTHER, "HEDDLE_DETECTION_TIME is '%.40s', not a number of seconds from 1 to 86400", value);
+}
+
 std::string fabric_key(wire::ProcessId process) { return "heddle-fabric-" + std::to_string(process); }
 
 // Says to the others how this process is asked whether it can be reached, and learns the same of one on the next node.
@@ -152,6 +161,7 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
   options.processes = static_cast<wire::ProcessId>(boot.size());
   options.key = key;
   options.threaded = context.threaded;
+  HEDDLE_TRY(read_detection_time(&options.detection_seconds));
   options.is_near = [&boot, shm_is_alone, self = options.self](wire::ProcessId peer) {
     const auto nodes = boot.node_of_rank();
     return shm_is_alone ? peer == self : nodes[peer] == nodes[self];

@@ -321,6 +321,7 @@ void OfiPort::deliver(Handler& handler, const Arrived& arrived) noexcept {
 }
 
 unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
+  looked_.store(looked_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   {
     LockGuard guard(lock_);
     if (!waiting_.empty()) push_waiting();
@@ -329,6 +330,7 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
     if (taken == 0 && fetched_.empty()) return 0;
   }
   const auto moved = static_cast<unsigned>(arrived_.size() + fetched_.size());
+  if (moved != 0) moved_.store(moved_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   for (const Arrived& arrived : arrived_) deliver(handler, arrived);
   for (std::size_t i = 0; i < fetched_.size(); ++i) {
     const Fetched fetched = fetched_[i];

@@ -126,6 +126,9 @@ class OfiPort {
   // True: nothing is there, and what comes makes wait_fd() readable.
   bool try_wait() noexcept;
   const OfiCounts& counts() const noexcept { return counts_; }
+  // How often somebody has polled, and how often something had come. Any thread.
+  std::uint64_t looked() const noexcept { return looked_.load(std::memory_order_relaxed); }
+  std::uint64_t moved() const noexcept { return moved_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr std::size_t kBuffers = 32;
@@ -183,7 +186,8 @@ class OfiPort {
   Fetch* last_fetch_ GUARDED_BY(lock_) = nullptr;
   std::vector<OfiLane*> waiting_ GUARDED_BY(lock_);
 
-  // Of the one in poll().
+  // Of the one in poll(); others read.
+  std::atomic<std::uint64_t> looked_{0}, moved_{0};
   std::vector<Arrived> arrived_;
   std::vector<Fetched> fetched_;
   std::unordered_map<std::uint64_t, std::uint32_t> next_;  // frame of each lane to here

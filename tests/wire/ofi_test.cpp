@@ -171,7 +171,7 @@ TEST_P(OfiTest, WhoSleepsIsRungByAPacket) {
 TEST_P(OfiTest, ACardOfAnotherKindIsAnError) {
   auto a = side(0);
   std::size_t losses = 0;
-  for (const char* card : {"9|x|00", "1|another|0200", "nonsense", "1|", "BAD-LENGTH"}) {
+  for (const char* card : {"9|x|00", "2|another|0200", "nonsense", "2|", "BAD-LENGTH"}) {
     cards.put(1, std::string(card) == "BAD-LENGTH" ? a->card.substr(0, a->card.size() - 2) : card);
     EXPECT_FALSE(try_send(a->lane(0, 1, 0), 1, "", "x")) << card;
     ASSERT_EQ(a->losses().size(), ++losses) << card;
