@@ -164,8 +164,11 @@ unsigned OfiWire::poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept {
 }
 
 bool OfiWire::rings() const noexcept {
-  const OfiPort* first = port(0);
-  return first->wait_fd() >= 0;
+  if (port(0)->wait_fd() < 0 || unanswered_.load(std::memory_order_relaxed) != 0) return false;
+  return std::ranges::none_of(ports_, [](const std::atomic<OfiPort*>& p) {
+    OfiPort* port = p.load(std::memory_order_acquire);
+    return port != nullptr && port->is_blocked();
+  });
 }
 
 bool OfiWire::arm(std::uint32_t vcis) noexcept {
@@ -180,7 +183,7 @@ bool OfiWire::arm(std::uint32_t vcis) noexcept {
 }
 
 bool OfiWire::owes() const noexcept {
-  return std::ranges::any_of(ports_, [](const std::atomic<OfiPort*>& p) {
+  return unanswered_.load(std::memory_order_relaxed) != 0 || std::ranges::any_of(ports_, [](const std::atomic<OfiPort*>& p) {
     OfiPort* port = p.load(std::memory_order_acquire);
     return port != nullptr && port->owes();
   });
@@ -252,6 +255,7 @@ void OfiWire::answer_questions() noexcept {
     Payload payload{address.data(), address.size()};
     return lane_between(*port(0), peer, 0).try_send(header, nullptr, payload);
   });
+  unanswered_.store(questions_.size(), std::memory_order_relaxed);
 }
 
 void OfiWire::packet(const FrameHeader& frame, const Packet& packet) noexcept {
@@ -259,6 +263,7 @@ void OfiWire::packet(const FrameHeader& frame, const Packet& packet) noexcept {
   switch (packet.header.portal) {
     case kWhere:
       if (vci < kMaxVcis) questions_.emplace_back(frame.source, vci);
+      unanswered_.store(questions_.size(), std::memory_order_relaxed);
       return;
     case kHere: {
       LockGuard guard(lock_);

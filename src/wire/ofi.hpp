@@ -113,6 +113,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   Sink* sinks_[kMaxVcis] = {};                                  // of the one in poll()
   std::uint32_t in_vain_[kMaxVcis] = {};                        // polls; of the one in poll()
   std::vector<std::pair<ProcessId, std::uint32_t>> questions_;  // not answered yet; of the one in poll() of VCI 0
+  std::atomic<std::size_t> unanswered_{0};                      // how many
 
   Lock lock_;
   std::unique_ptr<OfiPort> owned_[kMaxVcis] GUARDED_BY(lock_);

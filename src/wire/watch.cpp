@@ -1,7 +1,6 @@
 #include "wire/watch.hpp"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -26,12 +25,10 @@ std::int64_t now_ms() {
       .count();
 }
 
-sockaddr_in place(const std::string& address, std::uint16_t port) {
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_port = htons(port);
-  inet_pton(AF_INET, address.c_str(), &at.sin_addr);
-  return at;
+bool read_place(const std::string& address, std::uint16_t port, sockaddr_in* out) {
+  out->sin_family = AF_INET;
+  out->sin_port = htons(port);
+  return inet_pton(AF_INET, address.c_str(), &out->sin_addr) == 1;
 }
 
 }  // namespace
@@ -54,11 +51,10 @@ Status Watch::start(Waker& waker, WatchOptions options) {
 }
 
 void Watch::know(ProcessId peer, const std::string& address, std::uint16_t port) {
-  if (timer_ < 0 || port == 0) return;
+  sockaddr_in at{};
+  if (timer_ < 0 || port == 0 || !read_place(address, port, &at)) return;
   std::lock_guard lock(mutex_);
-  Peer& known = peers_[peer];
-  known.address = address;
-  known.port = port;
+  peers_[peer].at = at;
 }
 
 void Watch::begin() noexcept {
@@ -149,9 +145,11 @@ void Watch::connect(ProcessId id, Peer& peer) {
   const int yes = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof yes);
-  const sockaddr_in from = place(options_.address, 0), to = place(peer.address, peer.port);
-  bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof from);  // where that fails, the way is the kernel's choice
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 && errno != EINPROGRESS) {
+  sockaddr_in from{};
+  if (read_place(options_.address, 0, &from)) {  // where that fails, the way is the kernel's choice
+    bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof from);
+  }
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&peer.at), sizeof peer.at) != 0 && errno != EINPROGRESS) {
     return broken(peer, errno);
   }
   if (!waker_->watch(fd, true, [this, id] {

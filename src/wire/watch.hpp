@@ -17,6 +17,8 @@
 // Memory:  for a peer to which something was sent about 100 bytes; 100 more and a descriptor while it is watched.
 #pragma once
 
+#include <netinet/in.h>
+
 #include <atomic>
 #include <functional>
 #include <map>
@@ -79,8 +81,7 @@ class Watch {
     WatchInput input;
   };
   struct Peer {
-    std::string address;
-    std::uint16_t port = 0;
+    sockaddr_in at{};
     bool known = false;  // it has answered once
     bool away = false;   // and said that it may go
     bool done = false;   // lost, or gone in order

@@ -109,7 +109,7 @@ class Wire {
   virtual Doorbell* bell() noexcept { return nullptr; }
   // Before a sleep on the first wire's bell: true when nothing is there for the VCIs of the mask, and what comes rings it.
   virtual bool arm(std::uint32_t) noexcept { return true; }
-  // Whether arm() can do that; where not, nobody sleeps for long.
+  // Whether arm() can do that now; where not, nobody sleeps for long.
   virtual bool rings() const noexcept { return true; }
   // Packets that were taken and are still here, of which no lane knows any more.
   virtual bool owes() const noexcept { return false; }

@@ -1,5 +1,5 @@
-// compute SECONDS: the last rank calls nothing of MPI for that long while the others wait for it, in a receive, in a collective
-// operation and in MPI_Finalize.
+// compute SECONDS: the last rank calls nothing of MPI for that long while the others wait for it, in a receive and in
+// MPI_Finalize.
 #include <unistd.h>
 
 #include "check.h"
@@ -13,7 +13,6 @@ int main(int argc, char** argv) {
   if (computes) {
     sleep((unsigned)seconds);
     for (int rank = 0; rank < last; rank++) MPI_Send(&sum, 1, MPI_INT, rank, 1, MPI_COMM_WORLD);
-    sleep((unsigned)seconds);
   } else {
     int told = -1;
     MPI_Recv(&told, 1, MPI_INT, last, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -1,5 +1,6 @@
 #include "wire/ofi.hpp"
 
+#include "wire/card.hpp"
 #include "wire/ofi_sides.hpp"
 
 namespace heddle::wire {
@@ -172,7 +173,10 @@ TEST_P(OfiTest, ACardOfAnotherKindIsAnError) {
   auto a = side(0);
   std::size_t losses = 0;
   for (const char* card : {"9|x|00", "2|another|0200", "nonsense", "2|", "BAD-LENGTH"}) {
-    cards.put(1, std::string(card) == "BAD-LENGTH" ? a->card.substr(0, a->card.size() - 2) : card);
+    Card shorter;
+    ASSERT_TRUE(read_card(0, a->card, &shorter));
+    shorter.address.pop_back();
+    cards.put(1, std::string(card) == "BAD-LENGTH" ? write_card(shorter) : card);
     EXPECT_FALSE(try_send(a->lane(0, 1, 0), 1, "", "x")) << card;
     ASSERT_EQ(a->losses().size(), ++losses) << card;
   }
