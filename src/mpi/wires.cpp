@@ -109,22 +109,37 @@ Status read_detection_time(int* seconds) {
 
 std::string fabric_key(wire::ProcessId process) { return "heddle-fabric-" + std::to_string(process); }
 
-// Says to the others how this process is asked whether it can be reached, and learns the same of one on the next node.
-Status introduce(boot::Boot& boot, const std::string& mine, bool wanted, wire::ProcessId* peer, std::string* other) {
-  const auto key = [](int rank) { return "heddle-reach-" + std::to_string(rank); };
-  HEDDLE_TRY(boot.put(key(boot.rank()), mine));
-  if (!boot.can_rejoin()) HEDDLE_TRY(boot.fence());
-  if (!wanted) return Status::ok();
+std::string reach_key(int rank) { return "heddle-reach-" + std::to_string(rank); }
+
+// Learns how a process of another node is asked: the first of the next node, so that not all ask the same one; or whoever
+// else has come, for that one may come late or never. Waits as long as there is nobody, and says so after a while.
+Status find_introduction(boot::Boot& boot, int seconds, wire::ProcessId* peer, std::string* out) {
+  using Clock = std::chrono::steady_clock;
   const auto nodes = boot.node_of_rank();
   const int here = nodes[boot.rank()], last = *std::ranges::max_element(nodes);
   const int next = here == last ? 0 : here + 1;
   // On one node, which is a test, any other rank will do.
-  auto found = next == here ? nodes.begin() + (boot.rank() + 1) % boot.size() : std::ranges::find(nodes, next);
-  *peer = static_cast<wire::ProcessId>(found - nodes.begin());
-  for (;;) {
-    const Status status = boot.get(static_cast<int>(*peer), key(static_cast<int>(*peer)), *other);
-    if (status || status.error_class() != MPI_ERR_NAME) return status;
+  const bool alone = next == here;
+  const int first =
+      alone ? (boot.rank() + 1) % boot.size() : static_cast<int>(std::ranges::find(nodes, next) - nodes.begin());
+  bool said = false;
+  const auto patience = Clock::now() + std::chrono::seconds(seconds);
+  for (int other = first;;) {
+    for (const int rank : {first, other}) {
+      const Status status = boot.get(rank, reach_key(rank), *out);
+      if (!status && status.error_class() == MPI_ERR_NAME) continue;
+      *peer = static_cast<wire::ProcessId>(rank);
+      return status;
+    }
+    do {
+      other = (other + 1) % boot.size();
+    } while (other != first && (other == boot.rank() || (!alone && nodes[other] == here)));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (said || Clock::now() < patience) continue;
+    said = true;
+    boot::write_message("heddle: rank " + std::to_string(boot.rank()) +
+                        " waits in MPI_Init: this host has several network interfaces, and no rank of another host has "
+                        "come yet that could tell which of them leads there");
   }
 }
 
@@ -161,13 +176,20 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
   options.processes = static_cast<wire::ProcessId>(boot.size());
   options.key = key;
   options.threaded = context.threaded;
-  HEDDLE_TRY(read_detection_time(&options.detection_seconds));
+  int seconds = options.detection_seconds;
+  HEDDLE_TRY(read_detection_time(&seconds));
+  options.detection_seconds = seconds;
   options.is_near = [&boot, shm_is_alone, self = options.self](wire::ProcessId peer) {
     const auto nodes = boot.node_of_rank();
     return shm_is_alone ? peer == self : nodes[peer] == nodes[self];
   };
-  options.introduce = [&boot](const std::string& mine, bool wanted, wire::ProcessId* peer, std::string* other) {
-    return introduce(boot, mine, wanted, peer, other);
+  // For the time of open() alone.
+  bool has_met = boot.can_rejoin();
+  const auto meet = [&boot, &has_met] { return std::exchange(has_met, true) ? Status::ok() : boot.fence(); };
+  options.introduce = [&](const std::string& mine, bool wanted, wire::ProcessId* peer, std::string* other) {
+    HEDDLE_TRY(boot.put(reach_key(boot.rank()), mine));
+    HEDDLE_TRY(meet());
+    return wanted ? find_introduction(boot, seconds, peer, other) : Status::ok();
   };
   options.ring = [&bell] { bell.ring(); };
   options.lost = [context, &boot](wire::ProcessId peer, const char* why) {
@@ -178,6 +200,7 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
   const wire::ProcessId self = options.self;
   std::unique_ptr<wire::OfiWire> wire;
   HEDDLE_TRY(wire::OfiWire::open(std::move(options), &wire));
+  HEDDLE_TRY(meet());  // those whose provider needs no introduction: others' may
   std::string card;
   HEDDLE_TRY(wire->card(&card));
   HEDDLE_TRY(boot.put(fabric_key(self), card));

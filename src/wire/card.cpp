@@ -89,7 +89,8 @@ Status read_introduction(ProcessId peer, std::string_view text, Introduction* ou
   Introduction introduction{0, {parts.begin() + 1, parts.end()}};
   const char* const end = parts.front().data() + parts.front().size();
   const auto [stopped, failed] = std::from_chars(parts.front().data(), end, introduction.port);
-  if (failed != std::errc() || stopped != end || introduction.port == 0 || introduction.addresses.empty()) {
+  if (failed != std::errc() || stopped != end || introduction.port == 0 || introduction.addresses.empty() ||
+      introduction.addresses.size() > kMostAddresses) {
     return refuse(peer, text, "place to ask it");
   }
   *out = std::move(introduction);

@@ -6,7 +6,7 @@
 //                                                         process is watched (watch.hpp), where it is: port and address
 //     introduction  40123|10.0.0.1|192.168.7.1            port and addresses at which the process answers (reach.hpp)
 //
-// The meanest launcher carries 200 bytes: of an introduction the first kMostAddresses are written.
+// The meanest launcher carries 200 bytes: of an introduction the first kMostAddresses are written, and no more are read.
 // The words come from outside: anything else is an error, and nothing is taken from it.
 // Threads: pure functions.
 #pragma once

@@ -183,10 +183,11 @@ bool OfiWire::arm(std::uint32_t vcis) noexcept {
 }
 
 bool OfiWire::owes() const noexcept {
-  return unanswered_.load(std::memory_order_relaxed) != 0 || std::ranges::any_of(ports_, [](const std::atomic<OfiPort*>& p) {
-    OfiPort* port = p.load(std::memory_order_acquire);
-    return port != nullptr && port->owes();
-  });
+  return unanswered_.load(std::memory_order_relaxed) != 0 ||
+         std::ranges::any_of(ports_, [](const std::atomic<OfiPort*>& p) {
+           OfiPort* port = p.load(std::memory_order_acquire);
+           return port != nullptr && port->owes();
+         });
 }
 
 bool OfiWire::resolve(OfiLane& lane) noexcept {

@@ -156,8 +156,7 @@ OfiSend* OfiPort::take_buffer() noexcept {
 
 // With a completion, also for what the provider could take by value: who leaves must know that nothing is left there.
 OfiPort::Gone OfiPort::send(OfiSend& buffer, fi_addr_t to) noexcept {
-  const ssize_t code =
-      fi_send(endpoint_, buffer.data, buffer.bytes, buffer.memory.descriptor(), to, &buffer.context);
+  const ssize_t code = fi_send(endpoint_, buffer.data, buffer.bytes, buffer.memory.descriptor(), to, &buffer.context);
   if (code == -FI_EAGAIN) {
     refused_ = true;
     return Gone::kNo;

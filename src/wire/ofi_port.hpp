@@ -4,6 +4,9 @@
 // Method:  a domain, an endpoint, a completion queue and an address vector for each VCI, opened when the VCI first talks to
 //          another host. Frames to send are filled in buffers of the port's and are free again when the provider says so.
 //          What arrives lands in a few large buffers (FI_MULTI_RECV), and is handled there.
+// Fetches: the other end of TCP hangs up on a read of what it does not expose, and all fetches on that connection end,
+//          incomplete; a frame on its way there is lost, which is reported. A provider that says nothing of a refused
+//          read, or of a peer that is gone, leaves a fetch waiting; then the watch (watch.hpp) ends it.
 // Threads: any, but for poll(), which has one caller at a time. The port's lock is held while the provider is called, and
 //          never while a packet is delivered; no lock is taken under it. It is never elided: the waker comes, too.
 // Memory:  3 MiB of address space for a port, of which the pages exist that were used; nothing for a peer but its
@@ -156,7 +159,7 @@ class OfiPort {
   Status make_buffers();
   Status failed(const char* what, int code) const;
   bool register_local(void* data, std::size_t bytes, OfiMemory* out) noexcept;  // false: refused
-  int post(OfiReceive& buffer) noexcept REQUIRES(lock_);  // libfabric's code
+  int post(OfiReceive& buffer) noexcept REQUIRES(lock_);                        // libfabric's code
   void post_again(Handler& handler) noexcept REQUIRES(lock_);
 
   unsigned take_completions(Handler& handler, unsigned limit) noexcept REQUIRES(lock_);

@@ -31,7 +31,7 @@ struct Fetch {
   std::byte* to = nullptr;
   std::size_t bytes = 0;
   // By poll() of the lane's VCI; afterwards the Fetch is the caller's again. Not `complete`: some of it did not come, and
-  // nothing more will.
+  // nothing more will: the other end exposes no such thing, or is gone, as far as the wire is told (ofi_port.hpp).
   void (*done)(Fetch&, bool complete) = nullptr;
   // The wire's own.
   TxLane* lane = nullptr;

@@ -74,8 +74,8 @@ TEST(Card, AnIntroductionOfManyAddressesStaysShort) {
 }
 
 TEST(Card, AnIntroductionWithoutAPortOrAnAddressIsAnError) {
-  for (const char* text :
-       {"", "|", "40123", "|10.0.0.1", "0|10.0.0.1", "65536|10.0.0.1", "-1|10.0.0.1", "1x|10.0.0.1"}) {
+  for (const char* text : {"", "|", "40123", "|10.0.0.1", "0|10.0.0.1", "65536|10.0.0.1", "-1|10.0.0.1", "1x|10.0.0.1",
+                           "1|a|b|c|d|e|f|g|h|i"}) {
     Introduction read;
     EXPECT_FALSE(read_introduction(3, text, &read)) << text;
     EXPECT_TRUE(read.addresses.empty());

@@ -88,9 +88,12 @@ TEST_P(OfiTest, AFetchWaitsForAPeerThatWasNeverSentTo) {
   there.fetch(second);
   for (int i = 0; i < 100; ++i) a->poll(), b->poll();
   EXPECT_EQ(first.ends, 0) << "where the peer is has not been said";
+  EXPECT_TRUE(a->wire->arm(1)) << "who waits for that may sleep";
+  EXPECT_FALSE(a->wire->rings()) << "but not for long";
   cards.put(1, b->card);
   ASSERT_TRUE(until({a.get(), b.get()}, [&] { return first.ends != 0 && second.ends != 0; }));
   EXPECT_TRUE(first.complete && second.complete);
+  EXPECT_TRUE(a->wire->rings());
   EXPECT_TRUE(first.data() == data);
   EXPECT_EQ(second.data(), data.substr(0, 10));
   b->lane(0, 0, 0).conceal(exposure);

@@ -169,6 +169,41 @@ TEST_P(OfiTest, WhoSleepsIsRungByAPacket) {
   EXPECT_LT(sleeps, kTimes * 10);
 }
 
+TEST_P(OfiTest, WhatWasTakenIsOwedUntilItHasGone) {
+  auto a = side(0), b = side(1);
+  TxLane& lane = a->lane(0, 1, 0);
+  ASSERT_TRUE(send({a.get(), b.get()}, lane, 0, "", "hello"));
+  ASSERT_TRUE(until({a.get(), b.get()}, [&] { return b->got[0].size() == 1 && !a->wire->owes(); }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));  // so that nothing is gathered
+  ASSERT_TRUE(try_send(lane, 1, "", "x"));
+  EXPECT_TRUE(a->wire->owes()) << "the provider has not said yet that it has gone, however short it is";
+  EXPECT_TRUE(until({a.get(), b.get()}, [&] { return b->got[0].size() == 2 && !a->wire->owes(); }));
+}
+
+TEST_P(OfiTest, WhoIsRefusedMaySleepAndHearsOfRoom) {
+  auto a = side(0), b = side(1);
+  TxLane& lane = a->lane(0, 1, 0);
+  ASSERT_TRUE(send({a.get(), b.get()}, lane, 0, "", "hello"));
+  ASSERT_TRUE(until({a.get(), b.get()}, [&] { return b->got[0].size() == 1 && !a->wire->owes(); }));
+  EXPECT_TRUE(a->wire->rings());
+  // b does not look, until a has neither buffers nor room in its sockets.
+  const std::string data = pattern(1, 3000);
+  std::size_t sent = 1;
+  for (int refusals = 0; refusals < 2000; ++refusals) {
+    while (try_send(lane, static_cast<int>(sent), "", data)) ++sent, refusals = 0;
+    a->poll();
+  }
+  EXPECT_TRUE(a->wire->owes());
+  EXPECT_TRUE(until({a.get()}, [&] { return a->wire->arm(1); })) << "a blocked frame is no reason to stay awake";
+  unsigned moved = 0;
+  EXPECT_TRUE(until({b.get()}, [&] {
+    moved += a->poll();
+    return moved != 0;
+  })) << "that there is room is news";
+  EXPECT_TRUE(until({a.get(), b.get()}, [&] { return b->got[0].size() == sent && !a->wire->owes(); }));
+  EXPECT_TRUE(a->wire->rings());
+}
+
 TEST_P(OfiTest, ACardOfAnotherKindIsAnError) {
   auto a = side(0);
   std::size_t losses = 0;
