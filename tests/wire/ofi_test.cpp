@@ -204,6 +204,22 @@ TEST_P(OfiTest, WhoIsRefusedMaySleepAndHearsOfRoom) {
   EXPECT_TRUE(a->wire->rings());
 }
 
+TEST_P(OfiTest, WhoWaitsWatchesThoseToWhomItHasSent) {
+  auto a = side(0), b = side(1), c = side(2);
+  TxLane &to_b = a->lane(0, 1, 0), &to_c = a->lane(0, 2, 3);
+  ASSERT_TRUE(send({a.get(), b.get()}, to_b, 0, "", "hello"));
+  ASSERT_TRUE(send({a.get(), c.get()}, to_c, 0, "", "hello"));
+  ASSERT_TRUE(until({a.get(), b.get(), c.get()}, [&] { return !b->got[0].empty() && !c->got[3].empty(); }));
+  EXPECT_EQ(a->wire->watches(), 0u);
+  // The others compute.
+  EXPECT_TRUE(until({a.get()}, [&] { return b->wire->watchers() == 1 && c->wire->watchers() == 1; }));
+  EXPECT_EQ(a->wire->watches(), 2u);
+  EXPECT_EQ(a->wire->watchers(), 0u);
+  b.reset();
+  EXPECT_TRUE(until({a.get()}, [&] { return a->wire->watches() == 1; })) << "it has left in order";
+  EXPECT_EQ(a->losses(), std::vector<std::string>{});
+}
+
 TEST_P(OfiTest, ACardOfAnotherKindIsAnError) {
   auto a = side(0);
   std::size_t losses = 0;
@@ -221,7 +237,7 @@ TEST_P(OfiTest, ACardOfAnotherKindIsAnError) {
 }
 
 TEST_P(OfiTest, APeerThatIsGoneIsReported) {
-  if (GetParam() == std::string("net")) GTEST_SKIP() << "it tries to connect again for ever; the launcher tells";
+  if (GetParam() == std::string("net")) GTEST_SKIP() << "it tries to connect again for ever; the watch tells";
   auto a = side(0), b = side(1);
   TxLane& lane = a->lane(0, 1, 0);
   ASSERT_TRUE(send({a.get(), b.get()}, lane, 0, "", "hello"));

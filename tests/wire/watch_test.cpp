@@ -296,12 +296,12 @@ TEST(Watch, WhomNobodyHasADescriptorForIsSentAwayAndCostsNothing) {
 
 TEST(Watched, StrangersAndOldConnectionsAreSentAway) {
   Watcher b(1);
-  const auto ask = [&](const SipKey& key, ProcessId target) {
+  const auto ask = [&](const SipKey& key, ProcessId target, ProcessId source = 5) {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const sockaddr_in at = loopback(b.reach.port());
     EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
     WatchFrame frame;
-    frame.source = 5;
+    frame.source = source;
     frame.target = target;
     frame.number = 99;
     int reason = 0;
@@ -325,6 +325,18 @@ TEST(Watched, StrangersAndOldConnectionsAreSentAway) {
   close(first);
   close(second);
   EXPECT_TRUE(soon([&] { return b.watched.guests() == 0; }));
+
+  std::vector<int> all;
+  for (ProcessId source = 10; source < 10 + Watched::kMostGuests; ++source) {
+    all.push_back(ask(kKey, 1, source));
+    ASSERT_EQ(recv(all.back(), &answer, sizeof answer, MSG_WAITALL), static_cast<ssize_t>(sizeof answer));
+    ASSERT_EQ(answer.kind, WatchFrame::kHere);
+  }
+  all.push_back(ask(kKey, 1, 9));
+  ASSERT_EQ(recv(all.back(), &answer, sizeof answer, MSG_WAITALL), static_cast<ssize_t>(sizeof answer));
+  EXPECT_EQ(answer.kind, WatchFrame::kFull) << "no sign of death";
+  EXPECT_EQ(recv(all.back(), &answer, sizeof answer, MSG_WAITALL), 0);
+  for (const int fd : all) close(fd);
 }
 
 }  // namespace
