@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -111,37 +112,57 @@ std::string fabric_key(wire::ProcessId process) { return "heddle-fabric-" + std:
 
 std::string reach_key(int rank) { return "heddle-reach-" + std::to_string(rank); }
 
-// Learns how a process of another node is asked: the first of the next node, so that not all ask the same one; or whoever
-// else has come, for that one may come late or never. Waits as long as there is nobody, and says so after a while.
-Status find_introduction(boot::Boot& boot, int seconds, wire::ProcessId* peer, std::string* out) {
-  using Clock = std::chrono::steady_clock;
-  const auto nodes = boot.node_of_rank();
-  const int here = nodes[boot.rank()], last = *std::ranges::max_element(nodes);
-  const int next = here == last ? 0 : here + 1;
-  // On one node, which is a test, any other rank will do.
-  const bool alone = next == here;
-  const int first =
-      alone ? (boot.rank() + 1) % boot.size() : static_cast<int>(std::ranges::find(nodes, next) - nodes.begin());
-  bool said = false;
-  const auto patience = Clock::now() + std::chrono::seconds(seconds);
-  for (int other = first;;) {
-    for (const int rank : {first, other}) {
-      const Status status = boot.get(rank, reach_key(rank), *out);
-      if (!status && status.error_class() == MPI_ERR_NAME) continue;
-      *peer = static_cast<wire::ProcessId>(rank);
-      return status;
+// Finds processes that can be asked by this one.
+class Introductions {
+ public:
+  Introductions(boot::Boot& boot, int patience_seconds) : boot_(boot), seconds_(patience_seconds) {
+    const auto nodes = boot.node_of_rank();
+    const int here = nodes[boot.rank()], last = *std::ranges::max_element(nodes);
+    const int next = here == last ? 0 : here + 1;
+    // Round the ranks of other nodes, from the first of the next one, so that not all ask the same. On one node, which is a
+    // test, any other rank will do.
+    const int first = next == here ? (boot.rank() + 1) % boot.size()
+                                   : static_cast<int>(std::ranges::find(nodes, next) - nodes.begin());
+    for (int i = 0; i < boot.size(); ++i) {
+      const int rank = (first + i) % boot.size();
+      if (rank != boot.rank() && (next == here || nodes[rank] != here)) left_.push_back(rank);
     }
-    do {
-      other = (other + 1) % boot.size();
-    } while (other != first && (other == boot.rank() || (!alone && nodes[other] == here)));
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (said || Clock::now() < patience) continue;
-    said = true;
-    boot::write_message("heddle: rank " + std::to_string(boot.rank()) +
+  }
+
+  // One that was not found yet: the first in that order, or whoever else has come, for that one may come late or never.
+  // Waits as long as there is nobody, and says so after a while. An error when all were found.
+  Status find(wire::ProcessId* peer, std::string* out) {
+    const auto patience = Clock::now() + std::chrono::seconds(seconds_);
+    for (std::size_t turn = 0; !left_.empty(); ++turn) {
+      for (const std::size_t i : {std::size_t{0}, turn % left_.size()}) {
+        const int rank = left_[i];
+        const Status status = boot_.get(rank, reach_key(rank), *out);
+        if (!status && status.error_class() == MPI_ERR_NAME) continue;
+        left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(i));
+        *peer = static_cast<wire::ProcessId>(rank);
+        return status;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (!said_ && Clock::now() > patience) say();
+    }
+    return error(MPI_ERR_NAME, "there is no other process on another host");
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void say() {
+    said_ = true;
+    boot::write_message("heddle: rank " + std::to_string(boot_.rank()) +
                         " waits in MPI_Init: this host has several network interfaces, and no rank of another host has "
                         "come yet that could tell which of them leads there");
   }
-}
+
+  boot::Boot& boot_;
+  const int seconds_;
+  std::vector<int> left_;
+  bool said_ = false;
+};
 
 // Asks the launcher for a card; when it was not there, not again within a millisecond.
 struct CardFinder {
@@ -186,10 +207,13 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
   // For the time of open() alone.
   bool has_met = boot.can_rejoin();
   const auto meet = [&boot, &has_met] { return std::exchange(has_met, true) ? Status::ok() : boot.fence(); };
+  std::optional<Introductions> others;
   options.introduce = [&](const std::string& mine, bool wanted, wire::ProcessId* peer, std::string* other) {
-    HEDDLE_TRY(boot.put(reach_key(boot.rank()), mine));
+    if (!mine.empty()) HEDDLE_TRY(boot.put(reach_key(boot.rank()), mine));
     HEDDLE_TRY(meet());
-    return wanted ? find_introduction(boot, seconds, peer, other) : Status::ok();
+    if (!wanted) return Status::ok();
+    if (!others) others.emplace(boot, seconds);
+    return others->find(peer, other);
   };
   options.ring = [&bell] { bell.ring(); };
   options.lost = [context, &boot](wire::ProcessId peer, const char* why) {

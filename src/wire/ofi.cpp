@@ -41,12 +41,19 @@ Status OfiWire::choose_address() {
   std::string text;
   HEDDLE_TRY(options_.introduce(write_introduction({reach_.port(), mine}), asks, &peer, &text));
   std::string chosen = mine.front();
-  if (asks) {
+  for (int asked = 1; asks; ++asked) {
     Introduction other;
     HEDDLE_TRY(read_introduction(peer, text, &other));
     std::string reaching;
-    HEDDLE_TRY(reach_.find(peer, other.addresses, other.port, &reaching));
-    if (mine.size() > 1) chosen = reaching;
+    const Status found = reach_.find(peer, other.addresses, other.port, &reaching);
+    if (found) {
+      if (mine.size() > 1) chosen = reaching;
+      break;
+    }
+    // It may have ended, in order.
+    const std::string why = last_error_detail();
+    if (asked == kMostAsked || !options_.introduce({}, true, &peer, &text))
+      return error(MPI_ERR_OTHER, "%s", why.c_str());
   }
   address_ = chosen;
   HEDDLE_TRY(fabric_->bind_to(chosen));

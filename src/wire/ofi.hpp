@@ -41,7 +41,7 @@ struct OfiOptions {
   // The card of a peer, as card() gave it there. False: it is not there yet. Called by any thread that sends.
   std::function<bool(ProcessId, std::string*)> find_card;
   // Publishes how this process is asked for (reach.hpp), and, where `wanted`, waits for the same of a process of another
-  // host.
+  // host. With an empty `mine`: the same of yet another one, or an error where there is none.
   std::function<Status(const std::string& mine, bool wanted, ProcessId* peer, std::string* other)> introduce;
   // Rings whoever sleeps in this process.
   std::function<void()> ring;
@@ -82,6 +82,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   // Between the VCIs 0 of two processes: `tag` is the VCI meant.
   enum Control : std::uint8_t { kWhere = 254, kHere = 255 };
 
+  static constexpr int kMostAsked = 4;               // processes of other hosts, by one with a choice
   static constexpr std::uint32_t kBeginEvery = 256;  // polls in vain: who waits without sleeping
 
   explicit OfiWire(OfiOptions options) noexcept : Wire(false), options_(std::move(options)) {}

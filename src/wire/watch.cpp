@@ -246,12 +246,12 @@ bool Watch::judge(ProcessId id, Peer& peer, int elapsed, std::string* why) {
   Link& link = *peer.link;
   if (link.closed_ms >= 0) {
     link.closed_ms += elapsed;
-    if (link.closed_ms < kGraceMs) return false;
+    if (link.closed_ms < options_.grace_ms) return false;
     *why = "its process has ended, or its host has closed the connection";
   } else {
     link.age_ms += elapsed;
     if (!link.answered) link.silent_ms += elapsed;
-    if (link.silent_ms < limit_ms()) {
+    if (link.silent_ms < limit_ms() + options_.grace_ms) {
       if (link.fd < 0 || (!link.asked && link.age_ms >= ask_ms_ * link.tries)) {
         disconnect(peer);
         connect(id, peer);

@@ -5,8 +5,8 @@
 // Method:  a process that waits and has had nothing from the network for a while opens a connection to each peer to which
 //          it has sent, where that answers for Reach (reach.hpp), and asks it from time to time whether it is there. The
 //          peer's waker answers (watched.hpp), also while the peer computes. A peer that has given no sign of life for the
-//          detection time is lost; one whose connection is closed is lost soon: the launcher, which knows more of
-//          how it ended, has kGraceMs to say so first. Who says goodbye before it goes is not lost.
+//          detection time is lost, and one whose connection is closed: after a grace, for the launcher knows more of how
+//          it ended, and should be the first to say so. Who says goodbye before it goes is not lost.
 // Limits:  at most kMost peers are watched at once, in turn: each is asked twice before the next comes, so n peers take
 //          about n / kMost * 2 s more until a silent one is noticed. A peer that refuses the first connection, or hangs up without an
 //          answer, is not judged: it has ended, and may have done so in order, or it has no descriptor left. Time counts while this process waits and gets to run; of a step
@@ -43,6 +43,7 @@ struct WatchOptions {
   ProcessId self = 0;
   SipKey key;
   int seconds = 10;     // the detection time
+  int grace_ms = 2000;  // more, in which the launcher may be the first to say so
   std::string address;  // of this host, from which to ask
   std::size_t most = 64;
   std::function<WatchActivity()> activity;
@@ -51,7 +52,7 @@ struct WatchOptions {
 
 class Watch {
  public:
-  static constexpr int kGraceMs = 1000, kMostAskMs = 1000;
+  static constexpr int kMostAskMs = 1000;
 
   Watch() = default;
   ~Watch();
