@@ -7,10 +7,11 @@
 //          peer's waker answers (watched.hpp), also while the peer computes. A peer that has given no sign of life for the
 //          detection time is lost, and one whose connection is closed: after a grace, for the launcher knows more of how
 //          it ended, and should be the first to say so. Who says goodbye before it goes is not lost.
-// Limits:  at most kMost peers are watched at once, in turn: each is asked twice before the next comes, so n peers take
-//          about n / kMost * 2 s more until a silent one is noticed. A peer that refuses the first connection, or hangs up without an
-//          answer, is not judged: it has ended, and may have done so in order, or it has no descriptor left. Time counts while this process waits and gets to run; of a step
-//          that came late not more than twice its length does. A process that is stopped (a debugger) is silent.
+// Limits:  at most 64 peers are watched at once, in turn: each is asked twice before the next comes, so n peers take about
+//          n / 64 * 2 s more until a silent one is noticed. A peer that refuses the first connection, or hangs up without
+//          an answer, is not judged: it has ended, and may have done so in order, or it has no descriptor left. Time counts
+//          while this process waits and gets to run; of a step that came late not more than twice its length does. A
+//          process that is stopped (a debugger) is silent.
 // Threads: know() and begin() by any; all else happens in the waker.
 // Cost:    nothing on the way of a message. While the process waits, the waker runs every half second (detection times
 //          below 4 s: more often), and sends 40 bytes a second to each that is watched.
