@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "boot/boot.hpp"
+#include "boot/environment.hpp"
 #include "boot/pmi1_line.hpp"
 #include "boot/secret.hpp"
 #include "mpi.h"
@@ -98,26 +101,68 @@ Status learn_secret(boot::Boot& boot, SipKey* out) {
                2 * boot::kSecretBytes);
 }
 
+// mpiexec has judged it already; under another launcher nobody has.
+Status read_detection_time(int* seconds) {
+  const char* value = std::getenv("HEDDLE_DETECTION_TIME");
+  if (value == nullptr || boot::parse_int(value, 1, 86'400, *seconds)) return Status::ok();
+  return error(MPI_ERR_OTHER, "HEDDLE_DETECTION_TIME is '%.40s', not a number of seconds from 1 to 86400", value);
+}
+
 std::string fabric_key(wire::ProcessId process) { return "heddle-fabric-" + std::to_string(process); }
 
-// Says to the others how this process is asked whether it can be reached, and learns the same of one on the next node.
-Status introduce(boot::Boot& boot, const std::string& mine, bool wanted, wire::ProcessId* peer, std::string* other) {
-  const auto key = [](int rank) { return "heddle-reach-" + std::to_string(rank); };
-  HEDDLE_TRY(boot.put(key(boot.rank()), mine));
-  if (!boot.can_rejoin()) HEDDLE_TRY(boot.fence());
-  if (!wanted) return Status::ok();
-  const auto nodes = boot.node_of_rank();
-  const int here = nodes[boot.rank()], last = *std::ranges::max_element(nodes);
-  const int next = here == last ? 0 : here + 1;
-  // On one node, which is a test, any other rank will do.
-  auto found = next == here ? nodes.begin() + (boot.rank() + 1) % boot.size() : std::ranges::find(nodes, next);
-  *peer = static_cast<wire::ProcessId>(found - nodes.begin());
-  for (;;) {
-    const Status status = boot.get(static_cast<int>(*peer), key(static_cast<int>(*peer)), *other);
-    if (status || status.error_class() != MPI_ERR_NAME) return status;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+std::string reach_key(int rank) { return "heddle-reach-" + std::to_string(rank); }
+
+// Finds processes that can be asked by this one.
+class Introductions {
+ public:
+  Introductions(boot::Boot& boot, int patience_seconds) : boot_(boot), seconds_(patience_seconds) {
+    const auto nodes = boot.node_of_rank();
+    const int here = nodes[boot.rank()], last = *std::ranges::max_element(nodes);
+    const int next = here == last ? 0 : here + 1;
+    // Round the ranks of other nodes, from the first of the next one, so that not all ask the same. On one node, which is a
+    // test, any other rank will do.
+    const int first = next == here ? (boot.rank() + 1) % boot.size()
+                                   : static_cast<int>(std::ranges::find(nodes, next) - nodes.begin());
+    for (int i = 0; i < boot.size(); ++i) {
+      const int rank = (first + i) % boot.size();
+      if (rank != boot.rank() && (next == here || nodes[rank] != here)) left_.push_back(rank);
+    }
   }
-}
+
+  // One that was not found yet: the first in that order, or whoever else has come, for that one may come late or never.
+  // Waits as long as there is nobody, and says so after a while. An error when all were found.
+  Status find(wire::ProcessId* peer, std::string* out) {
+    const auto patience = Clock::now() + std::chrono::seconds(seconds_);
+    for (std::size_t turn = 0; !left_.empty(); ++turn) {
+      for (const std::size_t i : {std::size_t{0}, turn % left_.size()}) {
+        const int rank = left_[i];
+        const Status status = boot_.get(rank, reach_key(rank), *out);
+        if (!status && status.error_class() == MPI_ERR_NAME) continue;
+        left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(i));
+        *peer = static_cast<wire::ProcessId>(rank);
+        return status;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (!said_ && Clock::now() > patience) say();
+    }
+    return error(MPI_ERR_NAME, "there is no other process on another host");
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void say() {
+    said_ = true;
+    boot::write_message("heddle: rank " + std::to_string(boot_.rank()) +
+                        " waits in MPI_Init: this host has several network interfaces, and no rank of another host has "
+                        "come yet that could tell which of them leads there");
+  }
+
+  boot::Boot& boot_;
+  const int seconds_;
+  std::vector<int> left_;
+  bool said_ = false;
+};
 
 // Asks the launcher for a card; when it was not there, not again within a millisecond.
 struct CardFinder {
@@ -152,12 +197,23 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
   options.processes = static_cast<wire::ProcessId>(boot.size());
   options.key = key;
   options.threaded = context.threaded;
+  int seconds = options.detection_seconds;
+  HEDDLE_TRY(read_detection_time(&seconds));
+  options.detection_seconds = seconds;
   options.is_near = [&boot, shm_is_alone, self = options.self](wire::ProcessId peer) {
     const auto nodes = boot.node_of_rank();
     return shm_is_alone ? peer == self : nodes[peer] == nodes[self];
   };
-  options.introduce = [&boot](const std::string& mine, bool wanted, wire::ProcessId* peer, std::string* other) {
-    return introduce(boot, mine, wanted, peer, other);
+  // For the time of open() alone.
+  bool has_met = boot.can_rejoin();
+  const auto meet = [&boot, &has_met] { return std::exchange(has_met, true) ? Status::ok() : boot.fence(); };
+  std::optional<Introductions> others;
+  options.introduce = [&](const std::string& mine, bool wanted, wire::ProcessId* peer, std::string* other) {
+    if (!mine.empty()) HEDDLE_TRY(boot.put(reach_key(boot.rank()), mine));
+    HEDDLE_TRY(meet());
+    if (!wanted) return Status::ok();
+    if (!others) others.emplace(boot, seconds);
+    return others->find(peer, other);
   };
   options.ring = [&bell] { bell.ring(); };
   options.lost = context.lost;
@@ -165,6 +221,7 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
   const wire::ProcessId self = options.self;
   std::unique_ptr<wire::OfiWire> wire;
   HEDDLE_TRY(wire::OfiWire::open(std::move(options), &wire));
+  HEDDLE_TRY(meet());  // those whose provider needs no introduction: others' may
   std::string card;
   HEDDLE_TRY(wire->card(&card));
   HEDDLE_TRY(boot.put(fabric_key(self), card));

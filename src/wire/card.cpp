@@ -10,7 +10,7 @@ namespace {
 
 // The providers' names have semicolons, which mean something to PMI-2.
 constexpr char kBar = '|', kSemicolon = ';', kForSemicolon = '+';
-constexpr std::string_view kCardVersion = "1";
+constexpr std::string_view kCardVersion = "2";
 constexpr int kShown = 100;  // of what is wrong
 
 std::vector<std::string_view> split(std::string_view text, char by) {
@@ -53,7 +53,9 @@ Status refuse(ProcessId peer, std::string_view text, const char* what) {
 std::string write_card(const Card& card) {
   std::string provider = card.provider;
   std::ranges::replace(provider, kSemicolon, kForSemicolon);
-  return std::string(kCardVersion) + kBar + provider + kBar + hex(card.address);
+  std::string text = std::string(kCardVersion) + kBar + provider + kBar + hex(card.address);
+  if (card.watched.port != 0) text += kBar + write_introduction(card.watched);
+  return text;
 }
 
 Status read_card(ProcessId peer, std::string_view text, Card* out) {
@@ -65,7 +67,10 @@ Status read_card(ProcessId peer, std::string_view text, Card* out) {
                  peer);
   }
   Card card;
-  if (parts.size() != 3 || !unhex(parts[2], &card.address)) return refuse(peer, text, "address");
+  if ((parts.size() != 3 && parts.size() != 5) || !unhex(parts[2], &card.address)) {
+    return refuse(peer, text, "address");
+  }
+  if (parts.size() == 5) HEDDLE_TRY(read_introduction(peer, text.substr(parts[3].data() - text.data()), &card.watched));
   card.provider = parts[1];
   std::ranges::replace(card.provider, kForSemicolon, kSemicolon);
   *out = std::move(card);
@@ -74,7 +79,8 @@ Status read_card(ProcessId peer, std::string_view text, Card* out) {
 
 std::string write_introduction(const Introduction& introduction) {
   std::string text = std::to_string(introduction.port);
-  for (const std::string& address : introduction.addresses) text += kBar + address;
+  const std::size_t written = std::min(introduction.addresses.size(), kMostAddresses);
+  for (std::size_t i = 0; i < written; ++i) text += kBar + introduction.addresses[i];
   return text;
 }
 
@@ -83,7 +89,8 @@ Status read_introduction(ProcessId peer, std::string_view text, Introduction* ou
   Introduction introduction{0, {parts.begin() + 1, parts.end()}};
   const char* const end = parts.front().data() + parts.front().size();
   const auto [stopped, failed] = std::from_chars(parts.front().data(), end, introduction.port);
-  if (failed != std::errc() || stopped != end || introduction.port == 0 || introduction.addresses.empty()) {
+  if (failed != std::errc() || stopped != end || introduction.port == 0 || introduction.addresses.empty() ||
+      introduction.addresses.size() > kMostAddresses) {
     return refuse(peer, text, "place to ask it");
   }
   *out = std::move(introduction);

@@ -31,25 +31,59 @@ Status OfiWire::open(OfiOptions options, std::unique_ptr<OfiWire>* out) {
 
 Status OfiWire::choose_address() {
   const std::vector<std::string>& mine = fabric_->addresses();
-  // Also one without a choice must answer who has one.
-  HEDDLE_TRY(reach_.listen(waker_, options_.self, options_.key));
+  // Also one without a choice must answer who has one, and who watches it.
+  watched_.start(waker_, options_.self, options_.key);
+  HEDDLE_TRY(reach_.listen(waker_, options_.self, options_.key,
+                           [this](int fd, const WatchFrame& first) { return watched_.adopt(fd, first); }));
   ProcessId peer = 0;
   // One that the user has named may be the wrong one; with the same address on every host, nothing else would tell.
   const bool asks = mine.size() > 1 || !options_.choice.interface.empty();
   std::string text;
   HEDDLE_TRY(options_.introduce(write_introduction({reach_.port(), mine}), asks, &peer, &text));
   std::string chosen = mine.front();
-  if (asks) {
+  for (int asked = 1; asks; ++asked) {
     Introduction other;
     HEDDLE_TRY(read_introduction(peer, text, &other));
     std::string reaching;
-    HEDDLE_TRY(reach_.find(peer, other.addresses, other.port, &reaching));
-    if (mine.size() > 1) chosen = reaching;
+    const Status found = reach_.find(peer, other.addresses, other.port, &reaching);
+    if (found) {
+      if (mine.size() > 1) chosen = reaching;
+      break;
+    }
+    // It may have ended, in order.
+    const std::string why = last_error_detail();
+    if (asked == kMostAsked || !options_.introduce({}, true, &peer, &text))
+      return error(MPI_ERR_OTHER, "%s", why.c_str());
   }
-  return fabric_->bind_to(chosen);
+  address_ = chosen;
+  HEDDLE_TRY(fabric_->bind_to(chosen));
+  return start_watch();
+}
+
+Status OfiWire::start_watch() {
+  WatchOptions options;
+  options.self = options_.self;
+  options.key = options_.key;
+  options.seconds = options_.detection_seconds;
+  options.address = address_;
+  options.activity = [this] { return activity(); };
+  options.lost = options_.lost;
+  return watch_.start(waker_, std::move(options));
+}
+
+WatchActivity OfiWire::activity() const noexcept {
+  WatchActivity sum;
+  for (const std::atomic<OfiPort*>& p : ports_) {
+    const OfiPort* port = p.load(std::memory_order_acquire);
+    if (port == nullptr) continue;
+    sum.looked += port->looked();
+    sum.moved += port->moved();
+  }
+  return sum;
 }
 
 OfiWire::~OfiWire() {
+  watched_.set_away(true);
   waker_.stop();
   if (timer_ >= 0) close(timer_);
 }
@@ -97,7 +131,8 @@ Status OfiWire::open_port(std::uint32_t vci, OfiPort** out) {
 }
 
 Status OfiWire::card(std::string* out) {
-  Card card{fabric_->provider(), {}};
+  Card card{fabric_->provider(), {}, {}};
+  if (reach_.port() != 0) card.watched = {reach_.port(), {address_}};
   HEDDLE_TRY(port(0)->address(&card.address));
   *out = write_card(card);
   return Status::ok();
@@ -125,17 +160,26 @@ unsigned OfiWire::poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept {
   if (polled == nullptr) return 0;
   sinks_[vci] = &sink;
   const unsigned moved = polled->poll(*this, limit);
+  if (moved != 0) {
+    in_vain_[vci] = 0;
+  } else if (++in_vain_[vci] % kBeginEvery == 0) {
+    watch_.begin();
+  }
   if (OfiLane* lane = polled->unresolved(); lane != nullptr) resolve(*lane);
   if (vci == 0 && !questions_.empty()) answer_questions();
   return moved;
 }
 
 bool OfiWire::rings() const noexcept {
-  const OfiPort* first = port(0);
-  return first->wait_fd() >= 0;
+  if (port(0)->wait_fd() < 0 || unanswered_.load(std::memory_order_relaxed) != 0) return false;
+  return std::ranges::none_of(ports_, [](const std::atomic<OfiPort*>& p) {
+    OfiPort* port = p.load(std::memory_order_acquire);
+    return port != nullptr && port->is_blocked();
+  });
 }
 
 bool OfiWire::arm(std::uint32_t vcis) noexcept {
+  watch_.begin();
   for (std::uint32_t i = 0; i < kMaxVcis; ++i) {
     OfiPort* slept_on = (vcis >> i & 1) != 0 ? port(i) : nullptr;
     if (slept_on == nullptr || slept_on->wait_fd() < 0) continue;
@@ -146,10 +190,11 @@ bool OfiWire::arm(std::uint32_t vcis) noexcept {
 }
 
 bool OfiWire::owes() const noexcept {
-  return std::ranges::any_of(ports_, [](const std::atomic<OfiPort*>& p) {
-    OfiPort* port = p.load(std::memory_order_acquire);
-    return port != nullptr && port->owes();
-  });
+  return unanswered_.load(std::memory_order_relaxed) != 0 ||
+         std::ranges::any_of(ports_, [](const std::atomic<OfiPort*>& p) {
+           OfiPort* port = p.load(std::memory_order_acquire);
+           return port != nullptr && port->owes();
+         });
 }
 
 bool OfiWire::resolve(OfiLane& lane) noexcept {
@@ -181,6 +226,7 @@ bool OfiWire::find_first_address(ProcessId peer, std::vector<std::byte>* out) {
     return false;
   }
   *out = std::move(card.address);
+  if (card.watched.port != 0) watch_.know(peer, card.watched.addresses.front(), card.watched.port);
   return true;
 }
 
@@ -217,6 +263,7 @@ void OfiWire::answer_questions() noexcept {
     Payload payload{address.data(), address.size()};
     return lane_between(*port(0), peer, 0).try_send(header, nullptr, payload);
   });
+  unanswered_.store(questions_.size(), std::memory_order_relaxed);
 }
 
 void OfiWire::packet(const FrameHeader& frame, const Packet& packet) noexcept {
@@ -224,6 +271,7 @@ void OfiWire::packet(const FrameHeader& frame, const Packet& packet) noexcept {
   switch (packet.header.portal) {
     case kWhere:
       if (vci < kMaxVcis) questions_.emplace_back(frame.source, vci);
+      unanswered_.store(questions_.size(), std::memory_order_relaxed);
       return;
     case kHere: {
       LockGuard guard(lock_);

@@ -5,6 +5,8 @@
 //          the address of its VCI 0; it is fetched when somebody first sends there. The addresses of other VCIs are asked for
 //          and told in packets between the VCIs 0. A lane whose address is not known yet refuses packets.
 // Sleep:   a thread, the waker, waits for what the provider can wait on and rings the process's bell.
+// Loss:    where the provider goes by IP, the peers of a process that waits are watched (watch.hpp); the others tell by
+//          themselves, or nobody does.
 // Threads: see wire.hpp.
 // Memory:  for a peer nothing before the first packet; then a lane, 96 bytes, and what the provider takes for a
 //          connection.
@@ -22,6 +24,8 @@
 #include "wire/reach.hpp"
 #include "wire/segment.hpp"
 #include "wire/waker.hpp"
+#include "wire/watch.hpp"
+#include "wire/watched.hpp"
 
 namespace heddle::wire {
 
@@ -31,12 +35,13 @@ struct OfiOptions {
   ProcessId processes = 1;
   SipKey key;
   bool threaded = false;
+  int detection_seconds = 10;  // without a sign of life of a peer for which this process waits, until it is lost
   // Those that another wire reaches better; the process itself is one of them.
   std::function<bool(ProcessId)> is_near;
   // The card of a peer, as card() gave it there. False: it is not there yet. Called by any thread that sends.
   std::function<bool(ProcessId, std::string*)> find_card;
   // Publishes how this process is asked for (reach.hpp), and, where `wanted`, waits for the same of a process of another
-  // host.
+  // host. With an empty `mine`: the same of yet another one, or an error where there is none.
   std::function<Status(const std::string& mine, bool wanted, ProcessId* peer, std::string* other)> introduce;
   // Rings whoever sleeps in this process.
   std::function<void()> ring;
@@ -61,6 +66,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   bool rings() const noexcept override;
   bool arm(std::uint32_t vcis) noexcept override;
   bool owes() const noexcept override;
+  void set_away(bool away) noexcept override { watched_.set_away(away); }
 
   // For lanes. A frame is being gathered: it goes within kFlushNs.
   static constexpr long kFlushNs = 100'000;
@@ -68,14 +74,23 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   bool resolve(OfiLane& lane) noexcept;
   void lost(ProcessId peer, const char* sentence) noexcept override { options_.lost(peer, sentence); }
 
+  // For tests.
+  std::size_t watches() noexcept { return watch_.connections(); }
+  std::size_t watchers() noexcept { return watched_.guests(); }
+
  private:
   // Between the VCIs 0 of two processes: `tag` is the VCI meant.
   enum Control : std::uint8_t { kWhere = 254, kHere = 255 };
+
+  static constexpr int kMostAsked = 4;               // processes of other hosts, by one with a choice
+  static constexpr std::uint32_t kBeginEvery = 256;  // polls in vain: who waits without sleeping
 
   explicit OfiWire(OfiOptions options) noexcept : Wire(false), options_(std::move(options)) {}
   Status start_timer();
   void flush() noexcept;
   Status choose_address();
+  Status start_watch();
+  WatchActivity activity() const noexcept;
   Status open_port(std::uint32_t vci, OfiPort** out);
   OfiPort* port(std::uint32_t vci) const noexcept { return ports_[vci].load(std::memory_order_acquire); }
   OfiLane& lane_between(OfiPort& port, ProcessId peer, std::uint32_t to);
@@ -87,6 +102,9 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   const OfiOptions options_;
   std::shared_ptr<Fabric> fabric_;
   std::size_t address_bytes_ = 0;  // of every process that uses the same provider
+  std::string address_;            // where it goes by IP: the one that it is bound to
+  Watched watched_;
+  Watch watch_;
   Reach reach_;
   Waker waker_;
   int timer_ = -1;  // of flush_soon()
@@ -94,7 +112,9 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   std::atomic<OfiPort*> ports_[kMaxVcis] = {};
   std::atomic<bool> armed_[kMaxVcis] = {};                      // the waker watches it
   Sink* sinks_[kMaxVcis] = {};                                  // of the one in poll()
+  std::uint32_t in_vain_[kMaxVcis] = {};                        // polls; of the one in poll()
   std::vector<std::pair<ProcessId, std::uint32_t>> questions_;  // not answered yet; of the one in poll() of VCI 0
+  std::atomic<std::size_t> unanswered_{0};                      // how many
 
   Lock lock_;
   std::unique_ptr<OfiPort> owned_[kMaxVcis] GUARDED_BY(lock_);

@@ -104,7 +104,12 @@ Status OfiPort::make_buffers() {
     receive.kind = OfiOperation::Kind::kReceive;
     receive.data = std::exchange(at, at + kReceiveBytes);
     receive.memory = all;
-    HEDDLE_TRY(post(receive));
+    const int code = post(receive);
+    if (code == -FI_EAGAIN) {
+      unposted_.push_back(&receive);
+    } else if (code != 0) {
+      return failed("take a receive buffer", code);
+    }
   }
   return Status::ok();
 }
@@ -132,28 +137,31 @@ Status OfiPort::insert(const void* address, fi_addr_t* out) {
   return inserted == 1 ? Status::ok() : failed("take a peer's address", inserted < 0 ? inserted : -FI_EINVAL);
 }
 
-Status OfiPort::post(OfiReceive& buffer) noexcept {
+int OfiPort::post(OfiReceive& buffer) noexcept {
   const iovec piece{buffer.data, kReceiveBytes};
   void* descriptor = buffer.memory.descriptor();
   const fi_msg message{&piece, &descriptor, 1, FI_ADDR_UNSPEC, &buffer.context, 0};
-  const auto code = static_cast<int>(fi_recvmsg(endpoint_, &message, FI_MULTI_RECV));
-  return code == 0 ? Status::ok() : failed("take a receive buffer", code);
+  return static_cast<int>(fi_recvmsg(endpoint_, &message, FI_MULTI_RECV));
 }
 
 OfiSend* OfiPort::take_buffer() noexcept {
-  if (free_.empty()) return nullptr;
+  if (free_.empty()) {
+    refused_ = true;
+    return nullptr;
+  }
   OfiSend* buffer = free_.back();
   free_.pop_back();
   return buffer;
 }
 
+// With a completion, also for what the provider could take by value: who leaves must know that nothing is left there.
 OfiPort::Gone OfiPort::send(OfiSend& buffer, fi_addr_t to) noexcept {
-  const bool by_value = buffer.bytes <= fabric_->info().tx_attr->inject_size;
-  const ssize_t code =
-      by_value ? fi_inject(endpoint_, buffer.data, buffer.bytes, to)
-               : fi_send(endpoint_, buffer.data, buffer.bytes, buffer.memory.descriptor(), to, &buffer.context);
-  if (code == -FI_EAGAIN) return Gone::kNo;
-  if (by_value || code != 0) give_back(buffer);
+  const ssize_t code = fi_send(endpoint_, buffer.data, buffer.bytes, buffer.memory.descriptor(), to, &buffer.context);
+  if (code == -FI_EAGAIN) {
+    refused_ = true;
+    return Gone::kNo;
+  }
+  if (code != 0) give_back(buffer);
   return code == 0 ? Gone::kYes : Gone::kFailed;
 }
 
@@ -241,6 +249,7 @@ void OfiPort::take_completion(const fi_cq_data_entry& entry) noexcept {
   auto& operation = *static_cast<OfiOperation*>(entry.op_context);
   switch (operation.kind) {
     case OfiOperation::Kind::kSend:
+      has_room_ = true;
       return give_back(static_cast<OfiSend&>(operation));
     case OfiOperation::Kind::kRead:
       return end_read(static_cast<OfiRead&>(operation), true);
@@ -252,7 +261,7 @@ void OfiPort::take_completion(const fi_cq_data_entry& entry) noexcept {
 
 void OfiPort::take_failure(Handler& handler) noexcept {
   fi_cq_err_entry failure{};
-  if (fi_cq_readerr(queue_, &failure, 0) != 1 || failure.op_context == nullptr || failure.err == FI_ECANCELED) return;
+  if (fi_cq_readerr(queue_, &failure, 0) != 1 || failure.op_context == nullptr) return;
   auto& operation = *static_cast<OfiOperation*>(failure.op_context);
   const char* reason = fabric_->library().strerror(failure.err);
   switch (operation.kind) {
@@ -263,10 +272,14 @@ void OfiPort::take_failure(Handler& handler) noexcept {
     }
     case OfiOperation::Kind::kRead:
       return end_read(static_cast<OfiRead&>(operation), false);
-    case OfiOperation::Kind::kReceive:
-      // A sender's connection broke in the middle of a message, or somebody sent one that is too long.
+    case OfiOperation::Kind::kReceive: {
+      // A sender's connection broke in the middle of a message, or somebody sent one that is too long. Of a buffer in which
+      // a message was cut off ofi_rxm lets go without saying so.
+      const bool cut_off = failure.err == FI_ETRUNC && fabric_->provider().ends_with("ofi_rxm");
       counts_.strange.fetch_add(1, std::memory_order_relaxed);
-      arrived_.push_back({&static_cast<OfiReceive&>(operation), nullptr, 0, (failure.flags & FI_MULTI_RECV) != 0});
+      arrived_.push_back(
+          {&static_cast<OfiReceive&>(operation), nullptr, 0, cut_off || (failure.flags & FI_MULTI_RECV) != 0});
+    }
   }
 }
 
@@ -295,7 +308,9 @@ bool OfiPort::flush() noexcept {
 }
 
 void OfiPort::push_waiting() noexcept {
-  std::erase_if(waiting_, [](OfiLane* lane) NO_THREAD_SAFETY_ANALYSIS { return lane->push(); });
+  const std::size_t gone =
+      std::erase_if(waiting_, [](OfiLane* lane) NO_THREAD_SAFETY_ANALYSIS { return lane->push(); });
+  has_room_ |= gone != 0;
 }
 
 void OfiPort::deliver(Handler& handler, const Arrived& arrived) noexcept {
@@ -321,14 +336,21 @@ void OfiPort::deliver(Handler& handler, const Arrived& arrived) noexcept {
 }
 
 unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
+  looked_.store(looked_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  bool room = false;
   {
     LockGuard guard(lock_);
+    has_room_ = false;
     if (!waiting_.empty()) push_waiting();
+    if (!unposted_.empty()) post_again(handler);
     const unsigned taken = take_completions(handler, limit);
     if (first_fetch_ != nullptr) ask_for_reads();
-    if (taken == 0 && fetched_.empty()) return 0;
+    // Somebody waits for just that. Otherwise a send that has gone is no news.
+    room = has_room_ && std::exchange(refused_, refused_ && !has_room_);
+    if (taken == 0 && fetched_.empty()) return room ? 1 : 0;
   }
-  const auto moved = static_cast<unsigned>(arrived_.size() + fetched_.size());
+  const auto come = static_cast<unsigned>(arrived_.size() + fetched_.size());
+  if (come != 0) moved_.store(moved_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   for (const Arrived& arrived : arrived_) deliver(handler, arrived);
   for (std::size_t i = 0; i < fetched_.size(); ++i) {
     const Fetched fetched = fetched_[i];
@@ -336,11 +358,24 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
   }
   LockGuard guard(lock_);
   for (const Arrived& arrived : arrived_) {
-    if (arrived.last && !post(*arrived.buffer)) handler.lost(identity_.self, last_error_detail());
+    if (arrived.last) unposted_.push_back(arrived.buffer);
   }
+  if (!unposted_.empty()) post_again(handler);
   arrived_.clear();
   fetched_.clear();
-  return moved;
+  return come + (room ? 1 : 0);
+}
+
+// What the provider does not take now, it takes later.
+void OfiPort::post_again(Handler& handler) noexcept {
+  while (!unposted_.empty()) {
+    const int code = post(*unposted_.back());
+    if (code == -FI_EAGAIN) return;
+    unposted_.pop_back();
+    if (code == 0) continue;
+    failed("take a receive buffer", code).ignore();
+    handler.lost(identity_.self, last_error_detail());
+  }
 }
 
 OfiLane* OfiPort::unresolved() noexcept {
@@ -349,9 +384,13 @@ OfiLane* OfiPort::unresolved() noexcept {
   return lane == nullptr || lane->is_resolved() ? nullptr : lane;
 }
 
+bool OfiPort::is_blocked() noexcept {
+  LockGuard guard(lock_);
+  return !waiting_.empty() || !unposted_.empty() || (first_fetch_ != nullptr && !free_reads_.empty());
+}
+
 bool OfiPort::try_wait() noexcept {
   LockGuard guard(lock_);
-  if (!waiting_.empty() || (first_fetch_ != nullptr && !free_reads_.empty())) return false;
   fid* queue = &queue_->fid;
   return fi_trywait(&fabric_->fabric(), &queue, 1) == 0;
 }

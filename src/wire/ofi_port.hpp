@@ -2,9 +2,11 @@
 //
 // Problem: threads that use different VCIs must not meet in the provider either.
 // Method:  a domain, an endpoint, a completion queue and an address vector for each VCI, opened when the VCI first talks to
-//          another host. Frames to send are filled in buffers of the port's and are free again when the provider says so, at
-//          once for what it takes by value (inject). What arrives lands in a few large buffers (FI_MULTI_RECV), and
-//          is handled there.
+//          another host. Frames to send are filled in buffers of the port's and are free again when the provider says so.
+//          What arrives lands in a few large buffers (FI_MULTI_RECV), and is handled there.
+// Fetches: the other end of TCP hangs up on a read of what it does not expose, and all fetches on that connection end,
+//          incomplete; a frame on its way there is lost, which is reported. A provider that says nothing of a refused
+//          read, or of a peer that is gone, leaves a fetch waiting; then the watch (watch.hpp) ends it.
 // Threads: any, but for poll(), which has one caller at a time. The port's lock is held while the provider is called, and
 //          never while a packet is delivered; no lock is taken under it. It is never elided: the waker comes, too.
 // Memory:  3 MiB of address space for a port, of which the pages exist that were used; nothing for a peer but its
@@ -111,6 +113,7 @@ class OfiPort {
   void add_waiting(OfiLane& lane) noexcept REQUIRES(lock_) { waiting_.push_back(&lane); }
   // False: some of them could not go.
   bool flush() noexcept;
+  // Something was taken that the provider has not sent.
   bool owes() noexcept;
 
   bool expose(const void* data, std::size_t bytes, Exposure* out) noexcept;
@@ -119,13 +122,19 @@ class OfiPort {
   // The lane that the oldest fetch waits for, because nobody has told it the peer's address yet; null: none.
   OfiLane* unresolved() noexcept;
 
+  // Returns how much has arrived; and one more, when a sender was refused and there is room now.
   unsigned poll(Handler& handler, unsigned limit) noexcept;
 
   // Readable when poll() has something to do; -1 where the provider has no such thing.
   int wait_fd() const noexcept { return wait_fd_; }
+  // Something that the provider did not take must be offered again by poll(), and nothing rings for that.
+  bool is_blocked() noexcept;
   // True: nothing is there, and what comes makes wait_fd() readable.
   bool try_wait() noexcept;
   const OfiCounts& counts() const noexcept { return counts_; }
+  // How often somebody has polled, and how often something had come. Any thread.
+  std::uint64_t looked() const noexcept { return looked_.load(std::memory_order_relaxed); }
+  std::uint64_t moved() const noexcept { return moved_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr std::size_t kBuffers = 32;
@@ -150,7 +159,8 @@ class OfiPort {
   Status make_buffers();
   Status failed(const char* what, int code) const;
   bool register_local(void* data, std::size_t bytes, OfiMemory* out) noexcept;  // false: refused
-  Status post(OfiReceive& buffer) noexcept REQUIRES(lock_);
+  int post(OfiReceive& buffer) noexcept REQUIRES(lock_);                        // libfabric's code
+  void post_again(Handler& handler) noexcept REQUIRES(lock_);
 
   unsigned take_completions(Handler& handler, unsigned limit) noexcept REQUIRES(lock_);
   void take_completion(const fi_cq_data_entry& entry) noexcept REQUIRES(lock_);
@@ -176,14 +186,18 @@ class OfiPort {
   std::unique_ptr<std::byte[]> memory_;
   std::vector<OfiSend> sends_ GUARDED_BY(lock_);
   std::vector<OfiSend*> free_ GUARDED_BY(lock_);
+  bool refused_ GUARDED_BY(lock_) = false;   // somebody found no room
+  bool has_room_ GUARDED_BY(lock_) = false;  // a send has gone in this poll()
   std::vector<OfiReceive> receives_ GUARDED_BY(lock_);
+  std::vector<OfiReceive*> unposted_ GUARDED_BY(lock_);
   std::vector<OfiRead> reads_ GUARDED_BY(lock_);
   std::vector<OfiRead*> free_reads_ GUARDED_BY(lock_);
   Fetch* first_fetch_ GUARDED_BY(lock_) = nullptr;  // which have not asked for everything, in order
   Fetch* last_fetch_ GUARDED_BY(lock_) = nullptr;
   std::vector<OfiLane*> waiting_ GUARDED_BY(lock_);
 
-  // Of the one in poll().
+  // Of the one in poll(); others read.
+  std::atomic<std::uint64_t> looked_{0}, moved_{0};
   std::vector<Arrived> arrived_;
   std::vector<Fetched> fetched_;
   std::unordered_map<std::uint64_t, std::uint32_t> next_;  // frame of each lane to here

@@ -1,6 +1,7 @@
 #include "wire/reach.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/random.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "mpi.h"
@@ -77,14 +79,18 @@ void go_on(Try& t, const void* question, std::size_t bytes, std::uint64_t right)
 }  // namespace
 
 Reach::~Reach() {
-  if (listener_ >= 0) close(listener_);
+  for (const int fd : {listener_, reserve_}) {
+    if (fd >= 0) close(fd);
+  }
   for (const int fd : guests_) close(fd);
 }
 
-Status Reach::listen(Waker& waker, ProcessId self, const SipKey& key) {
+Status Reach::listen(Waker& waker, ProcessId self, const SipKey& key, Adopt adopt) {
   waker_ = &waker;
   self_ = self;
   key_ = key;
+  adopt_ = std::move(adopt);
+  reserve_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -100,16 +106,37 @@ Status Reach::listen(Waker& waker, ProcessId self, const SipKey& key) {
 
 void Reach::on_guest() {
   const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (fd < 0) return;
+  if (fd < 0) {
+    const bool lacks_something = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+    return lacks_something ? refuse_guest() : void();
+  }
   if (guests_.size() == kMostGuests) send_away(guests_.front());
   guests_.push_back(fd);
   if (!waker_->watch(fd, true, [this, fd] { on_question(fd); })) send_away(fd);
 }
 
+// Nobody can be let in. Whoever stands there would keep the waker awake: they are let in by the reserved descriptor and
+// sent away, or else wait.
+void Reach::refuse_guest() {
+  if (reserve_ >= 0) close(reserve_);
+  const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd >= 0) close(fd);
+  reserve_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));
+}
+
 void Reach::on_question(int fd) {
+  WatchFrame first;
   Question question;
-  const ssize_t n = recv(fd, &question, sizeof question, 0);
+  const ssize_t n = recv(fd, &first, sizeof first, 0);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n == sizeof first && adopt_) {
+    waker_->forget(fd);
+    std::erase(guests_, fd);
+    if (!adopt_(fd, first)) close(fd);
+    return;
+  }
+  std::memcpy(static_cast<void*>(&question), &first, sizeof question);
   if (n == sizeof question && question.process == self_) {
     const std::uint64_t answer = answer_to(question);
     [[maybe_unused]] const ssize_t sent = send(fd, &answer, sizeof answer, MSG_NOSIGNAL);

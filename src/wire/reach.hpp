@@ -9,11 +9,13 @@
 //
 //     question  | nonce 64 | process 64 |       answer  | hash of the question 64 |
 //
+//          The same port takes those who watch this process (watch_frame.hpp), and hands them on.
 // Threads: any may ask; the waker answers.
 // Cost:    a TCP connection for each process with a choice; kPatienceMs when nothing leads there.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "base/status.hpp"
 #include "wire/types.hpp"
 #include "wire/waker.hpp"
+#include "wire/watch_frame.hpp"
 
 namespace heddle::wire {
 
@@ -33,8 +36,10 @@ class Reach {
   Reach(const Reach&) = delete;
   Reach& operator=(const Reach&) = delete;
 
+  // What becomes of a connection on which a frame of the watch has come. False: it is hung up.
+  using Adopt = std::function<bool(int fd, const WatchFrame& first)>;
   // Begins to answer, as `self`, on a port of all interfaces.
-  Status listen(Waker& waker, ProcessId self, const SipKey& key);
+  Status listen(Waker& waker, ProcessId self, const SipKey& key, Adopt adopt = {});
   std::uint16_t port() const noexcept { return port_; }
 
   // The address of this host that leads to process `peer`, which answers at `port` of one of `addresses`.
@@ -46,16 +51,20 @@ class Reach {
     std::uint64_t process = 0;
   };
   static constexpr std::size_t kMostGuests = 256;  // all ranks of a node may ask the same process at once
+  static constexpr int kNapMs = 10;
 
   void on_guest();
   void on_question(int fd);
+  void refuse_guest();
   void send_away(int fd);
   std::uint64_t answer_to(const Question& question) const noexcept { return SipHash(key_)(&question, sizeof question); }
 
   Waker* waker_ = nullptr;
   ProcessId self_ = 0;
   SipKey key_;
+  Adopt adopt_;
   int listener_ = -1;
+  int reserve_ = -1;  // a descriptor, for when there is no other
   std::uint16_t port_ = 0;
   std::vector<int> guests_;  // of the waker alone, the oldest first
 };

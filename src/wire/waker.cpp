@@ -55,7 +55,12 @@ Status Waker::watch(int fd, bool stays, Handler handler) {
   event.events = stays ? EPOLLIN : EPOLLONESHOT;
   event.data.fd = fd;
   if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0) return Status::ok();
-  return error(MPI_ERR_OTHER, "cannot wait for descriptor %d: %s", fd, std::strerror(errno));
+  const int reason = errno;
+  {
+    std::lock_guard lock(mutex_);
+    handlers_.erase(fd);
+  }
+  return error(MPI_ERR_OTHER, "cannot wait for descriptor %d: %s", fd, std::strerror(reason));
 }
 
 void Waker::forget(int fd) {

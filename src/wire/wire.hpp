@@ -31,7 +31,7 @@ struct Fetch {
   std::byte* to = nullptr;
   std::size_t bytes = 0;
   // By poll() of the lane's VCI; afterwards the Fetch is the caller's again. Not `complete`: some of it did not come, and
-  // nothing more will.
+  // nothing more will: the other end exposes no such thing, or is gone, as far as the wire is told (ofi_port.hpp).
   void (*done)(Fetch&, bool complete) = nullptr;
   // The wire's own.
   TxLane* lane = nullptr;
@@ -111,7 +111,7 @@ class Wire {
   virtual Doorbell* bell() noexcept { return nullptr; }
   // Before a sleep on the first wire's bell: true when nothing is there for the VCIs of the mask, and what comes rings it.
   virtual bool arm(std::uint32_t) noexcept { return true; }
-  // Whether arm() can do that; where not, nobody sleeps for long.
+  // Whether arm() can do that now; where not, nobody sleeps for long.
   virtual bool rings() const noexcept { return true; }
   // Packets that were taken and are still here, of which no lane knows any more.
   virtual bool owes() const noexcept { return false; }

@@ -2,7 +2,7 @@
 
 import statistics
 
-from jobs import PER_HOST, Case, main, program
+from jobs import BUILD, PER_HOST, Case, main, program
 
 SOON = 5  # seconds, on a loaded machine
 
@@ -76,6 +76,17 @@ class Nowhere(Case):
     def test_the_right_one_named(self):
         for variables in ({"HEDDLE_FABRIC_INTERFACE": "eth0"}, {"HEDDLE_FABRIC_INTERFACE": "eth0", "HEDDLE_FABRIC_PROVIDER": "tcp;ofi_rxm"}):
             self.run_job(self.hosts, program("p2p_sendrecv"), per_host=1, variables=variables)
+
+    def test_the_one_that_is_asked_comes_late(self):
+        """Ranks 0 and 1 need not wait for it but ask rank 3; when it comes, rank 0, the first that it would ask, has ended."""
+        done = self.run_job(self.hosts, BUILD / "tests/hosts/compute", SOON + 1, 2, per_host=2)
+        self.assertEqual(done.out.count(": "), 4, done.out)
+        for rank in (0, 1, 3):
+            self.assertRegex(done.out, rf"rank {rank}: [0-{SOON - 1}] s")
+
+    def test_nobody_comes_who_could_be_asked(self):
+        done = self.run_job(self.hosts, "env", "HEDDLE_DETECTION_TIME=1", BUILD / "tests/hosts/compute", SOON, 1, per_host=1)
+        self.assertRegex(done.err, "rank 0 waits in MPI_Init: this host has several network interfaces, and no rank of another host has come")
 
     def test_the_wrong_one_named(self):
         done = self.start(self.hosts, program("p2p_sendrecv"), per_host=1, variables={"HEDDLE_FABRIC_INTERFACE": "docker0"}).finish()

@@ -6,19 +6,49 @@ namespace heddle::wire {
 namespace {
 
 TEST(Card, ComesBackAsItWasWritten) {
-  const Card card{"tcp;ofi_rxm", {std::byte{0x02}, std::byte{0x00}, std::byte{0xab}, std::byte{0xff}}};
+  const Card card{"tcp;ofi_rxm", {std::byte{0x02}, std::byte{0x00}, std::byte{0xab}, std::byte{0xff}}, {}};
   const std::string text = write_card(card);
-  EXPECT_EQ(text, "1|tcp+ofi_rxm|0200abff");
+  EXPECT_EQ(text, "2|tcp+ofi_rxm|0200abff");
   Card read;
   ASSERT_TRUE(read_card(3, text, &read)) << last_error_detail();
   EXPECT_EQ(read.provider, card.provider);
   EXPECT_EQ(read.address, card.address);
+  EXPECT_EQ(read.watched.port, 0);
+}
+
+TEST(Card, SaysWhereTheProcessIsWatched) {
+  const Card card{"net", {std::byte{0x02}}, {40123, {"10.0.0.1"}}};
+  const std::string text = write_card(card);
+  EXPECT_EQ(text, "2|net|02|40123|10.0.0.1");
+  Card read;
+  ASSERT_TRUE(read_card(3, text, &read)) << last_error_detail();
+  EXPECT_EQ(read.address, card.address);
+  EXPECT_EQ(read.watched.port, 40123);
+  EXPECT_EQ(read.watched.addresses, card.watched.addresses);
 }
 
 TEST(Card, AnythingElseIsAnErrorAndLeavesNothing) {
-  for (const char* text : {"", "|", "1", "1|", "1||", "1|tcp", "1|tcp|", "1|tcp|0", "1|tcp|0g", "1|tcp|-1", "1|tcp|00|",
-                           "1|tcp|00|00", "2|tcp|00", "11|tcp|00", " 1|tcp|00", "1|tcp|00 ", "1|tcp|0x"}) {
-    Card card{"before", {std::byte{1}}};
+  for (const char* text : {"",
+                           "|",
+                           "2",
+                           "2|",
+                           "2||",
+                           "2|tcp",
+                           "2|tcp|",
+                           "2|tcp|0",
+                           "2|tcp|0g",
+                           "2|tcp|-1",
+                           "2|tcp|00|",
+                           "2|tcp|00|00",
+                           "1|tcp|00",
+                           "22|tcp|00",
+                           " 2|tcp|00",
+                           "2|tcp|00 ",
+                           "2|tcp|0x",
+                           "2|tcp|00|0|10.0.0.1",
+                           "2|tcp|00|65536|10.0.0.1",
+                           "2|tcp|00|1|10.0.0.1|10.0.0.2"}) {
+    Card card{"before", {std::byte{1}}, {}};
     EXPECT_FALSE(read_card(3, text, &card)) << text;
     EXPECT_NE(std::string(last_error_detail()).find("process 3"), std::string::npos) << last_error_detail();
     EXPECT_EQ(card.provider, "before");
@@ -35,9 +65,17 @@ TEST(Card, AnIntroductionComesBackAsItWasWritten) {
   EXPECT_EQ(read.addresses, (std::vector<std::string>{"10.0.0.1", "192.168.7.1"}));
 }
 
+TEST(Card, AnIntroductionOfManyAddressesStaysShort) {
+  const std::string text = write_introduction({65535, std::vector<std::string>(50, "255.255.255.255")});
+  EXPECT_LE(text.size(), 200u) << "what the meanest launcher carries";
+  Introduction read;
+  ASSERT_TRUE(read_introduction(3, text, &read)) << last_error_detail();
+  EXPECT_EQ(read.addresses.size(), kMostAddresses);
+}
+
 TEST(Card, AnIntroductionWithoutAPortOrAnAddressIsAnError) {
-  for (const char* text :
-       {"", "|", "40123", "|10.0.0.1", "0|10.0.0.1", "65536|10.0.0.1", "-1|10.0.0.1", "1x|10.0.0.1"}) {
+  for (const char* text : {"", "|", "40123", "|10.0.0.1", "0|10.0.0.1", "65536|10.0.0.1", "-1|10.0.0.1", "1x|10.0.0.1",
+                           "1|a|b|c|d|e|f|g|h|i"}) {
     Introduction read;
     EXPECT_FALSE(read_introduction(3, text, &read)) << text;
     EXPECT_TRUE(read.addresses.empty());

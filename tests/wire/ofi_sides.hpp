@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "mpi.h"
 #include "wire/ofi.hpp"
 
 // libfabric 1.17 keeps a copy of each endpoint's description after that was closed.
@@ -70,6 +71,7 @@ class Side {
     options.find_card = [&cards](ProcessId peer, std::string* out) { return cards.get(peer, out); };
     // Each asks itself: nobody else is there yet.
     options.introduce = [self](const std::string& mine, bool, ProcessId* peer, std::string* other) {
+      if (mine.empty()) return error(MPI_ERR_OTHER, "there is no other");
       *peer = self;
       *other = mine;
       return Status::ok();

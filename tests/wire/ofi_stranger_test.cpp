@@ -167,8 +167,6 @@ TEST_P(OfiStrangerTest, MessagesThatAreTooLongTakeNoBufferAway) {
                     huge = pattern(3, 4 << 20);
   for (int i = 0; i < 8; ++i) {
     for (const std::string* data : {&just, &long_one, &huge}) {
-      // ofi_rxm 1.17 hears nobody any more after it has cut off a message that does not fit in its buffer.
-      if (GetParam() != std::string("net") && data != &just) continue;
       ASSERT_TRUE(attack(*data)) << i;
       hear_a_friend();
     }

@@ -1,0 +1,61 @@
+"""The network between the ranks falls silent or closes while mpiexec still reaches all hosts: the ranks that wait must find out by
+themselves, and say who; and a rank that only computes is let alone."""
+
+import os
+import signal
+import time
+
+from jobs import BUILD, PATIENTLY, Case, main, program
+
+SECONDS = 2  # the detection time
+SOON = 6  # seconds, on a loaded machine
+LOST = rf"rank \d: rank \d, on node \d of the job, is lost: nothing has been heard of it for {SECONDS} s \(HEDDLE_DETECTION_TIME\)"
+
+
+class Watched(Case):
+    provider = "net"
+
+    def start_job(self, hosts, *command, **options):
+        """The detection time is for the ranks alone: on a machine that is too busy it would be mpiexec that complains."""
+        return self.start(hosts, *PATIENTLY, f"HEDDLE_DETECTION_TIME={SECONDS}", *command,
+                          variables={"HEDDLE_FABRIC_PROVIDER": self.provider}, **options)
+
+    def cut(self, place):
+        """Ranks 0 and 1 on h0, 2 and 3 on h1; mpiexec is on neither and does not use this network."""
+        hosts = self.make_hosts(2)
+        job = self.start_job(hosts, program("stand"), place, self.directory, per_host=2)
+        there = [self.directory / f"there.{rank}" for rank in range(4)]
+        job.wait_for(lambda: all(path.exists() for path in there), f"all ranks are in {place}")
+        hosts.cut("h1")
+        start = time.monotonic()
+        job.finish()
+        self.assertLess(time.monotonic() - start, SECONDS + SOON, job.err)
+        return hosts, job
+
+    def test_the_network_between_the_ranks_is_cut_in_messages(self):
+        self.assert_fails(*self.cut("messages"), LOST)
+
+    def test_the_network_between_the_ranks_is_cut_in_collectives(self):
+        self.assert_fails(*self.cut("collectives"), LOST)
+
+    def test_a_rank_that_is_stopped_is_silent(self):
+        hosts = self.make_hosts(2)
+        job = self.start_job(hosts, program("stand"), "messages", self.directory)
+        job.wait_for(lambda: (self.directory / "there.1").exists(), "rank 1 is there")
+        os.kill(job.ranks()[1], signal.SIGSTOP)
+        job.finish()
+        self.assert_fails(hosts, job, LOST.replace(r"rank \d, on", "rank 1, on"))
+
+    def test_a_rank_that_computes_is_let_alone(self):
+        hosts = self.make_hosts(2)
+        job = self.start_job(hosts, BUILD / "tests/hosts/compute", 3 * SECONDS, per_host=2).finish()
+        self.assertEqual(job.code, 0, job.err)
+        self.assert_nothing_left(hosts)
+
+
+class WatchedRxm(Watched):
+    provider = "tcp;ofi_rxm"
+
+
+if __name__ == "__main__":
+    main()
