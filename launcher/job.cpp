@@ -168,7 +168,7 @@ void Job::fall(int rank, int code, const std::string& what) {
   if (survivor < 0 || ending_) return end_job(code, sentence + "; ending the job");
   code_ = code_ == 0 ? code : code_;
   outputs_.say(sentence + "; the job goes on, as rank " + std::to_string(survivor) + " handles errors itself");
-  lose(rank, sentence);
+  if (!ranks_[rank].finished) lose(rank, sentence);
 }
 
 template <class Excluded>
@@ -200,7 +200,7 @@ void Job::check_company() {
 void Job::end_job(int code, const std::string& reason) {
   if (ending_) return;
   ending_ = true;
-  code_ = code;
+  code_ = code_ == 0 ? code : code_;
   outputs_.say(reason);
   signal_all(SIGTERM);
   signal_all(SIGCONT);
@@ -266,18 +266,25 @@ void Job::lost(int node, const std::string& who, const std::string& why) {
 
 // If the other one has ended, that says more, and comes by itself.
 void Job::misses(int rank, int other, const std::string& why) {
+  if (!missing_.emplace(rank, other).second) return;
   loop_.at(Clock::now() + kEndIsHeardOf, [this, rank, other, why] { judge_missing(rank, other, why); });
 }
 
 void Job::judge_missing(int rank, int other, const std::string& why) {
-  if (ending_ || ranks_[other].lost || !ranks_[other].running) return;
+  for (int r : {rank, other}) {
+    if (ending_ || ranks_[r].lost || !ranks_[r].running) return;
+  }
   const std::string sentence = describe(rank) + " cannot reach " + describe(other) + ": " + why;
-  const int survivor = find_survivor([other](int r) { return r == other; });
+  // Who misses more than miss it is the one that is cut off.
+  const auto misses_itself = std::ranges::count(missing_, rank, &std::pair<int, int>::first);
+  const auto is_missed = std::ranges::count(missing_, other, &std::pair<int, int>::second);
+  const int gone = misses_itself > is_missed ? rank : other;
+  const int survivor = find_survivor([gone](int r) { return r == gone; });
   if (survivor < 0) return end_job(kFailed, sentence + "; ending the job");
   code_ = code_ == 0 ? kFailed : code_;
-  outputs_.say(sentence + "; the job goes on without the second, as rank " + std::to_string(survivor) +
-               " handles errors itself");
-  lose(other, sentence);
+  outputs_.say(sentence + "; the job goes on without rank " + std::to_string(gone) + ", as rank " +
+               std::to_string(survivor) + " handles errors itself");
+  lose(gone, sentence);
 }
 
 void Job::put(int, const std::string& key, const std::string& value) {

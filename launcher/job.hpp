@@ -24,7 +24,9 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "event_loop.hpp"
@@ -83,6 +85,7 @@ class Job final : private Upstream {
   template <class Excluded>
   int find_survivor(Excluded&& excluded) const;
   void lose(int rank, const std::string& why);
+  void judge_missing(int rank, int other, const std::string& why);
   void check_company();
 
   // The first reason counts and is said; later calls do nothing.
@@ -105,7 +108,6 @@ class Job final : private Upstream {
   void violated(int rank, const std::string& what) override;
   void survives(int rank) override { ranks_[rank].survives = true; }
   void misses(int rank, int other, const std::string& why) override;
-  void judge_missing(int rank, int other, const std::string& why);
   void wants_input() override;
   void left_input(std::size_t bytes) override;
 
@@ -120,6 +122,7 @@ class Job final : private Upstream {
   PmiSpace pmi_;
   std::vector<Rank> ranks_;
   std::vector<Node> nodes_;
+  std::set<std::pair<int, int>> missing_;  // the first cannot reach the second
   int running_ = 0;
   int code_ = 0;
   bool prepared_ = false;  // ranks start

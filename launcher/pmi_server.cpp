@@ -158,7 +158,10 @@ void PmiServer::get(Client& client, const boot::Pmi1Line& line) {
   if (key == nullptr || key->size() > kMaxKey || (job != nullptr && *job != spec_.job)) {
     return answer(client, kKeyNotFound);
   }
-  client.is_heddle |= *key == boot::kSegmentKey;
+  if (*key == boot::kSegmentKey) {
+    for (const std::string& line : losses_) answer(client, line);
+    client.is_heddle = true;
+  }
   if (*key == boot::kSegmentKey && segment_ >= 0) {
     client.asked_first = client.inits == 1;
     return answer(client,
@@ -203,7 +206,8 @@ void PmiServer::enter_barrier(Client& client) {
 }
 
 void PmiServer::end_barrier_if_all_wait() {
-  if (in_barrier_ == 0 || in_barrier_ < clients_.size() - lost_) return;
+  if (told_ || in_barrier_ == 0 || in_barrier_ < clients_.size() - lost_) return;
+  told_ = true;
   const auto waits = std::ranges::find_if(clients_, [](const Client& c) { return c.in_barrier; });
   const auto knows = std::ranges::find_if(clients_, [](const Client& c) { return c.in_barrier && c.asked_first; });
   const Client& witness = knows == clients_.end() ? *waits : *knows;
@@ -218,15 +222,18 @@ void PmiServer::lose(int number, const std::string& why) {
     in_barrier_ -= std::exchange(found->in_barrier, false);
     hang_up(*found);
   }
-  const std::string line = boot::loss_line(boot::kLossNotice, number, why);
+  std::string line = boot::loss_line(boot::kLossNotice, number, why);
+  line.pop_back();
   for (Client& c : clients_) {
-    if (c.is_heddle) answer(c, line.substr(0, line.size() - 1));
+    if (c.is_heddle) answer(c, line);
   }
+  losses_.push_back(std::move(line));
   end_barrier_if_all_wait();
 }
 
 void PmiServer::leave_barrier() {
   in_barrier_ = 0;
+  told_ = false;
   for (Client& c : clients_) c.in_barrier = false;
   for (Client& c : clients_) answer(c, "cmd=barrier_out rc=0");
 }

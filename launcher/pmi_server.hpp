@@ -105,6 +105,8 @@ class PmiServer {
   std::unordered_map<std::string, std::string> values_;          // put here, or got before
   std::unordered_map<std::string, std::vector<Client*>> asked_;  // gets that wait for answer_get()
   std::size_t in_barrier_ = 0, lost_ = 0;
+  bool told_ = false;                // that all wait
+  std::vector<std::string> losses_;  // the lines of them all, for those that come late
 };
 
 }  // namespace heddle::launcher

@@ -40,7 +40,7 @@ Status Creation::agree(std::span<const int> ranks, int user_tag) {
   all_[me] = mine_;
   coll::Schedule schedule(static_cast<int>(me), static_cast<int>(ranks.size()));
   build_exchange(schedule, all_);
-  return run(schedule, Messages(parent_, /*blocking=*/true, callers_, group_tag(user_tag)));
+  return run(schedule, Messages(parent_, /*blocking=*/true, callers_, group_tag(callers_, user_tag)));
 }
 
 std::span<Proposal> Creation::records() {
@@ -57,7 +57,10 @@ Status Creation::run(coll::Schedule& schedule, Messages messages) {
 }
 
 Status Creation::verdict(int transport_error) {
-  if (transport_error == MPI_ERR_PROC_ABORTED) return p2p::loss_error(parent_, MPI_ANY_SOURCE);
+  if (transport_error == MPI_ERR_PROC_ABORTED) {
+    const auto lost = std::ranges::find_if(callers_, [this](int rank) { return p2p::is_lost(parent_, rank); });
+    return p2p::loss_error(parent_, lost == callers_.end() ? MPI_ANY_SOURCE : *lost);
+  }
   if (transport_error != MPI_SUCCESS) return Status::of_class(transport_error);
   const auto failed = std::find_if(all_.begin(), all_.end(), [](const Proposal& p) { return p.error != MPI_SUCCESS; });
   if (failed == all_.end()) return Status::ok();

@@ -36,11 +36,14 @@ struct Proposal {
 };
 static_assert(sizeof(Proposal) == 20 && std::is_trivially_copyable_v<Proposal>);
 
-// The tag of a creation that only a group takes part in. Two that run at once on one communicator in different threads
-// need user tags that differ in their low 30 bits.
-inline int group_tag(int user_tag) noexcept {
-  constexpr auto kBits = static_cast<int>(coll::kFirstGroupTag) - 1;
-  return static_cast<int>(coll::kFirstGroupTag) | (user_tag & kBits);
+// The tag of a creation that only these ranks take part in. Two that run at once on one communicator in different threads
+// need user tags that differ in their low 30 bits. It depends on the group, too: one without a lost rank may follow one
+// with it, whose messages still lie about.
+inline int group_tag(std::span<const int> ranks, int user_tag) noexcept {
+  std::uint32_t group = 0;
+  for (int rank : ranks) group = (group ^ static_cast<std::uint32_t>(rank + 1)) * 0x9e3779b1u;
+  constexpr std::uint32_t kBits = coll::kFirstGroupTag - 1;
+  return static_cast<int>(coll::kFirstGroupTag | ((static_cast<std::uint32_t>(user_tag) ^ group) & kBits));
 }
 
 // coll's transport among some members of a communicator.

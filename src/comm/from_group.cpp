@@ -104,7 +104,7 @@ Status intercomm_create_from_groups(Group& local_group, int local_leader, Group*
   Comm* everyone = nullptr;
   HEDDLE_TRY(find_everyone(&everyone));
   Status refusal = check(stringtag, errhandler);
-  comm::Bridge bridge{nullptr, local_leader, -1, comm::group_tag(static_cast<int>(digest(stringtag) & 0x7FFFFFFF))};
+  comm::Bridge bridge{nullptr, local_leader, -1, comm::group_tag({}, static_cast<int>(digest(stringtag) & 0x7FFFFFFF))};
   if (local_leader < 0 || local_leader >= local_group.size()) {
     refusal =
         error(MPI_ERR_RANK, "local_leader is %d; the local group has %d members", local_leader, local_group.size());

@@ -38,8 +38,7 @@ int swap(const Bridge& bridge, void* mine, MPI_Count my_bytes, void* theirs, MPI
   schedule.recv(coll::Buffer(theirs, their_bytes, mpi::byte_type()), bridge.remote);
   schedule.send(coll::Buffer(mine, my_bytes, mpi::byte_type()), bridge.remote);
   schedule.join();
-  const int leaders[] = {bridge.comm->rank, bridge.remote};
-  coll::Messages messages(*bridge.comm, /*blocking=*/true, bridge.tag, leaders);
+  coll::Messages messages(*bridge.comm, /*blocking=*/true, bridge.tag, {&bridge.remote, 1});
   coll::Progress at;
   coll::run(schedule, at, messages);
   return messages.error();
@@ -192,7 +191,7 @@ Status intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int
     reachable = error(MPI_ERR_RANK, "remote_leader is %d; the peer communicator has %d ranks", remote_leader,
                       peer_comm->peer_count);
   }
-  const Bridge bridge{peer_comm, local_leader, remote_leader, comm::group_tag(tag)};
+  const Bridge bridge{peer_comm, local_leader, remote_leader, comm::group_tag({}, tag)};
   Comm* local = nullptr;
   if (const Status here = duplicate_quietly(local_comm, reachable, &local); !here) {
     if (reachable && leads) comm::decline(bridge);

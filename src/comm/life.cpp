@@ -55,7 +55,7 @@ void drain(Process& process, bool alone) {
     for (std::uint32_t i = 0; i < domain.vci_count(); ++i) {
       if (domain.vci(i).has_busy_lanes()) return false;
     }
-    return !domain.owes() && (!alone || !domain.has_abandoned() || domain.losses().count() != 0);
+    return !domain.owes() && (!alone || domain.abandoned().empty());
   });
 }
 

@@ -89,6 +89,10 @@ struct Comm : Object {
 
   std::atomic<std::uint32_t> collective_sequence{0};  // numbers the collectives, gives each its tag
 
+  // What p2p/loss.hpp has found: how many losses there were, and in the low bits whether any is of the peers, or of this
+  // group.
+  mutable std::atomic<std::uint64_t> known_losses{0};
+
   std::atomic<BsendAccount*> bsend_account{nullptr};  // its own, from the first use on
 
   std::mutex mutex;  // guards what follows

@@ -114,9 +114,7 @@ Status Process::fence(const std::function<void()>& meanwhile) {
 }
 
 void Process::survive() noexcept {
-  if (survives_.exchange(true, std::memory_order_relaxed)) return;
-  std::lock_guard lock(boot_mutex_);
-  if (boot_ != nullptr) boot_->survive();
+  if (!survives_.exchange(true, std::memory_order_relaxed) && boot_ != nullptr) boot_->survive();
 }
 
 void Process::hear_of_losses() noexcept {
@@ -128,7 +126,11 @@ void Process::hear_of_losses() noexcept {
 }
 
 void Process::report_loss(ProcessId process, const char* why) noexcept {
-  if (domain_ != nullptr && domain_->losses().has(process)) return;
+  {
+    std::lock_guard lock(mutex_);
+    if (std::ranges::count(reported_, process) != 0) return;
+    reported_.push_back(process);
+  }
   if (boot_->report_loss(static_cast<int>(process), why)) return;
   error(MPI_ERR_OTHER, "rank %u, on node %d of the job, is lost: %s", process, boot_->node_of_rank()[process], why)
       .ignore();

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "base/status.hpp"
 #include "mpi/bsend_account.hpp"
@@ -98,6 +99,7 @@ class Process {
   Comm* own_ = nullptr;
   std::mutex mutex_;  // guards:
   Comm* everyone_ = nullptr;
+  std::vector<ProcessId> reported_;
   int threads_ = MPI_THREAD_SINGLE;
   int world_threads_ = MPI_THREAD_SINGLE;
 };

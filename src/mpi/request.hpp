@@ -14,6 +14,7 @@
 #include "base/status.hpp"
 #include "mpi.h"
 #include "mpi/object.hpp"
+#include "vci/abandoned.hpp"
 #include "vci/task.hpp"
 
 namespace heddle::vci {
@@ -56,7 +57,7 @@ struct Request : Object {
   vci::Vci* vci = nullptr;  // whose progress completes it
   // Destroys the request, once it is complete, if its owner has let it go: completion may happen under a lock that
   // destruction needs.
-  struct Reaper : vci::Task {
+  struct Reaper : vci::Task, vci::Abandoned {
     Request* request;
   } reaper;  // filled in when it is needed
 

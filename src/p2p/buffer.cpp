@@ -6,7 +6,6 @@
 
 #include "mpi/process.hpp"
 #include "mpi/session.hpp"
-#include "p2p/loss.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
 
@@ -73,7 +72,7 @@ constexpr mpi::RequestType kFlushType{nullptr, nullptr, destroy_flush};
 
 bool step_flush(Task& task) {
   auto& flush = static_cast<FlushRequest&>(task);
-  if (charged(flush.account) != 0 && !has_losses(*flush.comm)) return false;
+  if (charged(flush.account) != 0) return false;
   finish(flush);
   return true;
 }
@@ -117,9 +116,8 @@ Status attach_buffer(BsendAccount& a, void* buffer, MPI_Count size) {
   return Status::ok();
 }
 
-// The bytes of a message are the library's, so nothing that is still to be sent needs the buffer when some of it may never be.
 void flush_buffer(Comm& comm, BsendAccount& account) {
-  comm.process->domain().wait(*comm.vci, [&] { return charged(account) == 0 || has_losses(comm); });
+  comm.process->domain().wait(*comm.vci, [&account] { return charged(account) == 0; });
 }
 
 Status detach_buffer(Comm& comm, BsendAccount& a, void* buffer_address, MPI_Count* size) {

@@ -9,9 +9,8 @@
 namespace heddle::p2p {
 
 struct FetchOp : wire::Fetch {
-  ReceiveRequest* receive = nullptr;  // null: given up
-  std::uint64_t sender = 0;           // its name at the peer
-  vci::Vci* vci = nullptr;
+  ReceiveRequest* receive = nullptr;
+  std::uint64_t sender = 0;  // its name at the peer
 };
 
 namespace {
@@ -30,11 +29,9 @@ void ask_for_push(ReceiveRequest& receive, std::uint64_t sender) noexcept {
 
 void on_fetched(wire::Fetch& fetch, bool complete) NO_THREAD_SAFETY_ANALYSIS {
   auto& op = static_cast<FetchOp&>(fetch);
-  ReceiveRequest* const receiver = op.receive;
+  ReceiveRequest& receive = *op.receive;
   const std::uint64_t sender = op.sender;
-  op.vci->pool().destroy(&op);
-  if (receiver == nullptr) return;
-  ReceiveRequest& receive = *receiver;
+  receive.vci->pool().destroy(&op);
   receive.fetching = nullptr;
   complete ? say_fin(receive, sender) : ask_for_push(receive, sender);
 }
@@ -66,7 +63,6 @@ void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byt
   std::memcpy(&from, payload, sizeof from);
   op->receive = &receive;
   op->sender = rts.sender;
-  op->vci = receive.vci;
   op->key = from.key;
   op->address = from.address;
   receive.cursor.seek(0);
@@ -77,14 +73,6 @@ void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byt
   if (op->bytes == 0) return on_fetched(*op, true);
   receive.fetching = op;
   lane->tx().fetch(*op);
-}
-
-bool detach_fetch(ReceiveRequest& receive, bool sender_is_lost) noexcept {
-  if (receive.fetching == nullptr) return true;
-  if (!sender_is_lost) return false;
-  receive.fetching->receive = nullptr;
-  receive.fetching = nullptr;
-  return true;
 }
 
 }  // namespace heddle::p2p

@@ -22,8 +22,8 @@ bool expose(SendRequest& send, vci::Lane& lane) noexcept;
 void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byte* payload,
                    std::size_t payload_bytes) noexcept;
 
-// For loss.hpp: the receive, which was matched, is not of interest any more. False: its message is being fetched, and the
-// sender lives, so that this has an end.
-bool detach_fetch(ReceiveRequest& receive, bool sender_is_lost) noexcept;
+// For loss.hpp: false while the message of this receive, which was matched, is being fetched. That has an end: a wire ends
+// what is fetched from a process that is lost, and a living one answers.
+inline bool detach_fetch(const ReceiveRequest& receive) noexcept { return receive.fetching == nullptr; }
 
 }  // namespace heddle::p2p

@@ -19,6 +19,19 @@ int first_lost(const vci::Losses& losses, const mpi::Group& group) {
   return found == group.members.end() ? -1 : static_cast<int>(found - group.members.begin());
 }
 
+constexpr std::uint64_t kOfPeers = 1, kOfGroup = 2, kOneLoss = 4;
+
+// Comm::known_losses, as of now.
+std::uint64_t known_losses(const Comm& comm) {
+  const std::uint64_t count = losses_of(comm).count() * kOneLoss;
+  std::uint64_t known = comm.known_losses.load(std::memory_order_relaxed);
+  if (known >= count) return known;
+  known = count | (first_lost(losses_of(comm), peers_of(comm)) >= 0 ? kOfPeers : 0) |
+          (first_lost(losses_of(comm), *comm.group) >= 0 ? kOfGroup : 0);
+  comm.known_losses.store(known, std::memory_order_relaxed);
+  return known;
+}
+
 bool fail(SendRequest& send) noexcept {
   withdraw_offer(send);
   send.error = MPI_ERR_PROC_ABORTED;
@@ -30,9 +43,7 @@ bool give_up(SendRequest& send) noexcept { return is_lost(*send.comm, send.args.
 
 // Lets go of a receive that was matched with a message of which not all has come. False: somebody writes into its buffer
 // just now. REQUIRES: the VCI's lock.
-bool detach(ReceiveRequest& receive, bool source_is_lost) noexcept {
-  return detach_pull(receive) && detach_fetch(receive, source_is_lost);
-}
+bool detach(ReceiveRequest& receive) noexcept { return detach_fetch(receive) && detach_pull(receive); }
 
 bool give_up(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
   vci::Vci& vci = *receive.vci;
@@ -47,7 +58,7 @@ bool give_up(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
     receive.source = receive.args.peer;
     receive.tag = receive.args.tag;
   } else {
-    ends = is_lost(*receive.comm, receive.source) && detach(receive, true);
+    ends = is_lost(*receive.comm, receive.source) && detach(receive);
   }
   if (ends) {
     receive.error = MPI_ERR_PROC_ABORTED;
@@ -58,23 +69,28 @@ bool give_up(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
   return ends;
 }
 
-bool revoke(SendRequest& send) noexcept {
-  if (is_lost(*send.comm, send.args.peer)) {
-    fail(send);
-    destroy(&send);
-    return true;
-  }
-  vci::Lane& lane = *send.lane;
-  if (lane.cancel(send)) {  // the peer has not heard of it
-    fail(send);
-    destroy(&send);
-    return true;
-  }
-  // The peer may ask for it yet, by its address: it stays, and answers nothing.
+// Of a send that a living peer has heard of. True: it stays, as the peer may name it yet, by its address, and answers nothing.
+// What is claimed here and never comes keeps the peer from taking the rest for a message; a peer that has claimed all the
+// rest says when it reads no more: then the send is over.
+bool silence(SendRequest& send, vci::Lane& lane, bool* over) noexcept {
   LockGuard guard(lane.lock());
-  send.revoked = true;
-  if (send.exposure.registration != nullptr) lane.tx().conceal(send.exposure);
-  send.exposure = {};
+  if (!send.revoked) {
+    if (send.everything_there) return false;  // complete in a moment
+    send.revoked = true;
+    if (send.exposure.registration != nullptr) lane.tx().conceal(send.exposure);
+    send.exposure = {};
+    if (!send.claims || send.mine.bytes != 0 || send.claims.claim(UINT32_MAX).count != 0) return true;
+  }
+  *over = send.everything_there && !send.streaming;
+  return *over;
+}
+
+bool revoke(SendRequest& send) noexcept {
+  bool over = is_lost(*send.comm, send.args.peer) || send.lane->cancel(send);
+  if (!over && !silence(send, *send.lane, &over)) return false;
+  if (!over) return true;
+  fail(send);
+  destroy(&send);
   return true;
 }
 
@@ -84,7 +100,7 @@ bool revoke(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
   const bool source_is_lost = !receive.queued() && is_lost(*receive.comm, receive.source);
   bool over = receive.is_complete() || (receive.queued() && vci.matching().unlink(receive));
   if (!over) {
-    if (!detach(receive, source_is_lost)) {
+    if (!detach(receive)) {
       vci.unlock_and_wake();
       return false;
     }
@@ -97,7 +113,6 @@ bool revoke(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
   // What its living sender has under way goes nowhere; the end of it destroys the request.
   receive.cursor.init(mpi::byte_type(), 0, nullptr);
   receive.abandoned = true;
-  vci.domain().count_abandoned(1);
   vci.unlock_and_wake();
   return true;
 }
@@ -106,14 +121,11 @@ bool revoke(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
 
 bool is_lost(const Comm& comm, int peer) noexcept {
   if (peer == MPI_PROC_NULL) return false;
-  const mpi::Group& peers = peers_of(comm);
-  if (peer == MPI_ANY_SOURCE) return first_lost(losses_of(comm), peers) >= 0;
-  return losses_of(comm).has(peers.members[static_cast<std::size_t>(peer)]);
+  if (peer == MPI_ANY_SOURCE) return (known_losses(comm) & kOfPeers) != 0;
+  return losses_of(comm).has(peers_of(comm).members[static_cast<std::size_t>(peer)]);
 }
 
-bool has_lost_member(const Comm& comm) noexcept {
-  return is_lost(comm, MPI_ANY_SOURCE) || (comm.is_inter() && first_lost(losses_of(comm), *comm.group) >= 0);
-}
+bool has_lost_member(const Comm& comm) noexcept { return (known_losses(comm) & (kOfPeers | kOfGroup)) != 0; }
 
 Status loss_error(const Comm& comm, int peer) noexcept {
   const mpi::Group* group = &peers_of(comm);
@@ -128,7 +140,7 @@ Status loss_error(const Comm& comm, int peer) noexcept {
 }
 
 bool give_up(Request& request) noexcept {
-  if (request.is_complete()) return true;
+  if (request.complete.load(std::memory_order_acquire) == Ownership<>::kComplete) return true;
   if (request.type == &kSendType) return give_up(static_cast<SendRequest&>(request));
   return request.type == &kReceiveType && give_up(static_cast<ReceiveRequest&>(request));
 }

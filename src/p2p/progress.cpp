@@ -34,10 +34,9 @@ vci::SendOp::Pushed push_control(vci::SendOp& op, vci::Lane& lane) {
 }
 
 bool reap(Task& task) {
-  Request& request = *static_cast<Request::Reaper&>(task).request;
-  vci::Domain& domain = request.vci->domain();
-  request.type->destroy(request);
-  domain.count_abandoned(-1);
+  auto& reaper = static_cast<Request::Reaper&>(task);
+  reaper.request->vci->domain().abandoned().remove(reaper);
+  reaper.request->type->destroy(*reaper.request);
   return true;
 }
 
@@ -88,10 +87,12 @@ void reap_later(Request& request) noexcept {
 }
 
 void abandon(Request& request) noexcept {
-  vci::Domain& domain = request.vci->domain();
-  domain.count_abandoned(1);
+  vci::AbandonedList& list = request.vci->domain().abandoned();
+  request.reaper.request = &request;
+  request.reaper.on_loss = [](vci::Abandoned& one) { give_up(*static_cast<Request::Reaper&>(one).request); };
+  list.add(request.reaper);
   if (let_go(request)) return;
-  domain.count_abandoned(-1);
+  list.remove(request.reaper);
   request.type->destroy(request);
 }
 

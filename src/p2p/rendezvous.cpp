@@ -53,8 +53,10 @@ Range* next_range(SendRequest& send, std::size_t unit) noexcept {
 Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
   auto& send = static_cast<SendRequest&>(op);
   const std::size_t unit = lane.max_packet();
-  if (send.revoked) [[unlikely]]
+  if (send.revoked) [[unlikely]] {
+    send.streaming = false;
     return Pushed::kFinished;
+  }
   Range* range = next_range(send, unit);
   if (range == nullptr) {
     send.streaming = false;
@@ -137,8 +139,8 @@ void on_fin(vci::Vci&, const wire::Packet& packet) {
   auto& send = *reinterpret_cast<SendRequest*>(packet.prefix_as<FinPrefix>().sender);
   {
     LockGuard guard(send.lane->lock());
-    if (send.revoked) return;
     send.everything_there = true;
+    if (send.revoked) return;
     if (send.streaming) return;  // its next push finds nothing to do
   }
   finish_send(send);
@@ -168,6 +170,8 @@ struct Pull : vci::Task {
 bool detach_pull(ReceiveRequest& receive) noexcept {
   if (receive.pull == nullptr) return true;
   if (receive.pull->reading) return false;
+  const FinPrefix fin{receive.pull->sender};
+  if (receive.pull->claimed) answer(receive, kFin, &fin, sizeof fin);
   receive.pull->receive = nullptr;
   receive.pull = nullptr;
   return true;

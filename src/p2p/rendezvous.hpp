@@ -31,7 +31,7 @@ void withdraw_offer(SendRequest& send) noexcept;
 // Answers an announcement whose payload has been taken. Afterwards `receive` may be gone.
 void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept;
 
-// As detach_fetch(): false while the message is being read.
+// As detach_fetch(): false while the message is being read. A living sender is told that this one reads no more.
 bool detach_pull(ReceiveRequest& receive) noexcept;
 
 }  // namespace heddle::p2p

@@ -24,7 +24,7 @@ Domain::~Domain() {
 }
 
 Status Domain::connect(std::uint32_t from, wire::ProcessId peer, std::uint32_t to, wire::TxLane** lane) {
-  if (losses_.has(peer)) return error(MPI_ERR_PROC_ABORTED, "%s", losses_.why(peer).c_str());
+  if (losses_.is_noted(peer)) return error(MPI_ERR_PROC_ABORTED, "%s", losses_.why(peer).c_str());
   for (wire::Wire* wire : wire_list_) {
     if (wire->reaches(peer)) return wire->connect(from, peer, to, lane);
   }
@@ -108,11 +108,11 @@ unsigned Domain::run_tasks(TaskList& tasks, bool* contended) noexcept {
 
 void Domain::progress_once(Vci& vci) noexcept {
   thread_local unsigned round = 0, in_vain = 0;
-  if (progress(vci, round++) != 0 || progress_idle(vci) != 0) {
+  if (++round % kLookEveryTests == 0) look_for_losses();
+  if (progress(vci, round) != 0 || progress_idle(vci) != 0) {
     in_vain = 0;
   } else if (++in_vain >= kCrowdedSpins && (in_vain >= kTests || crowded())) {
     in_vain = 0;
-    look_for_losses();
     yield_core();
   }
 }
@@ -154,6 +154,7 @@ void Domain::lose(wire::ProcessId process, std::string why) {
   if (!losses_.add(process, std::move(why))) return;
   for (const auto& vci : vcis_) vci->lose(process);
   losses_.publish();
+  abandoned_.tell_of_loss();
   bell().ring();
 }
 

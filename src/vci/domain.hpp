@@ -17,6 +17,7 @@
 
 #include "base/lock.hpp"
 #include "base/profile.hpp"
+#include "vci/abandoned.hpp"
 #include "vci/losses.hpp"
 #include "vci/patience.hpp"
 #include "vci/task.hpp"
@@ -102,10 +103,7 @@ class Domain {
   // Whether wires hold packets that they have not sent yet, of which no lane knows any more.
   bool owes() const noexcept;
 
-  // Requests that their owner let go before they were complete: how many there are. The last user of the library
-  // waits for them.
-  void count_abandoned(int change) noexcept { abandoned_.fetch_add(change, std::memory_order_relaxed); }
-  bool has_abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed) != 0; }
+  AbandonedList& abandoned() noexcept { return abandoned_; }
 
  private:
   bool look_everywhere() noexcept;
@@ -132,6 +130,7 @@ class Domain {
 
   static constexpr unsigned kForeignEvery = 8;
   static constexpr unsigned kLookEvery = 1 << 16;           // rounds, where something always moves and nobody sleeps
+  static constexpr unsigned kLookEveryTests = 256;
   static constexpr std::int64_t kLookEveryNs = 50'000'000;  // for losses; a question is a system call
   static constexpr unsigned kSpins = 20'000;                // about 1 ms, while every rank has a core
   static constexpr unsigned kFabricCost = 16;               // of a round that asks a network, too
@@ -148,7 +147,7 @@ class Domain {
   TaskList tasks_;
   Losses losses_;
   std::atomic<std::int64_t> looked_at_{0};  // when, in ns
-  std::atomic<std::int64_t> abandoned_{0};
+  AbandonedList abandoned_;
   std::atomic<std::uint32_t> taken_{1};  // bit i: VCI i has a user of its own; the fallback always has
   std::atomic<std::uint32_t> used_{1};   // bit i: VCI i was ever given out, so messages may come for it
   // What threads that wait write, apart from what they read.
@@ -158,6 +157,7 @@ class Domain {
 
 template <class Done>
 void Domain::wait(Vci& vci, Done&& done) noexcept {
+  if (losses_.count() != 0) progress(vci, 0);  // who gives up at once must still take what living peers send
   if (done()) return;
   waiters_.fetch_add(1, std::memory_order_relaxed);
   Patience patience(wires_.size() == 1 ? 1 : kFabricCost);

@@ -84,10 +84,6 @@ class Lane {
   // Nobody is at the other end any more. What is queued, and what is queued later, goes nowhere at once; so does every
   // other packet: try_post() finds no room.
   void close() noexcept;
-  bool is_closed() noexcept {
-    LockGuard guard(lock_);
-    return closed_;
-  }
   // Pushes what it can; returns how many operations moved. Sets `*contended` instead when another thread is at it: that
   // one may have looked for room before there was some, so the caller must not sleep.
   unsigned progress(bool* contended) noexcept;

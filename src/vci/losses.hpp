@@ -1,6 +1,8 @@
 // Which processes of the job are lost: dead, or cut off for good.
 //
-// Threads: any; count() costs a load, the rest takes a lock and is for after a loss.
+// Order:   a loss is noted, then what the lost process has sent is handled, then it is published: from then on the answers
+//          below know of it.
+// Threads: any; one at a time adds and publishes. count() costs a load, the rest takes a lock and is for after a loss.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +21,11 @@ class Losses {
   std::uint32_t count() const noexcept { return count_.load(std::memory_order_acquire); }
   bool has(wire::ProcessId process) const {
     std::lock_guard guard(mutex_);
+    return find(process) < lost_.begin() + count_.load(std::memory_order_relaxed);
+  }
+  // Also before it is published.
+  bool is_noted(wire::ProcessId process) const {
+    std::lock_guard guard(mutex_);
     return find(process) != lost_.end();
   }
   // What is known of it; empty: it is not lost.
@@ -34,7 +41,6 @@ class Losses {
     lost_.emplace_back(process, std::move(why));
     return true;
   }
-  // From now on count() says so: after what the lost one has sent is handled.
   void publish() noexcept { count_.fetch_add(1, std::memory_order_release); }
 
  private:

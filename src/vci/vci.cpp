@@ -54,7 +54,13 @@ void Vci::lose(wire::ProcessId process) noexcept {
   lock_.lock();
   for (unsigned i = 0; i < kLastPolls && poll_alone() != 0; ++i) {
   }
-  for (wire::Wire* wire : domain_.wires()) wire->lose(index_, process);
+  const auto deadline = std::chrono::steady_clock::now() + kLastAnswers;
+  for (bool over = false; !over;) {
+    const bool finally = std::chrono::steady_clock::now() > deadline;
+    over = true;
+    for (wire::Wire* wire : domain_.wires()) over &= wire->lose(index_, process, finally);
+    poll_alone();
+  }
   unlock_and_wake();
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 
@@ -115,7 +116,8 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
   unsigned poll_others() noexcept REQUIRES(lock_);
   unsigned push_lanes(bool* contended) noexcept;
 
-  static constexpr unsigned kLastPolls = 64;  // of kPollLimit packets each: more than a ring of the lost one holds
+  static constexpr unsigned kLastPolls = 64;  // of kPollLimit packets each: more than a ring of shared memory holds
+  static constexpr auto kLastAnswers = std::chrono::seconds(1);  // of a network, when a peer is lost
   static constexpr unsigned kPollLimit = 32;  // packets of one ring before the next gets its turn
 
   Domain& domain_;

@@ -197,6 +197,16 @@ bool OfiWire::owes() const noexcept {
          });
 }
 
+bool OfiWire::lose(std::uint32_t vci, ProcessId process, bool finally) noexcept {
+  OfiPort* const lost_to = port(vci);
+  if (lost_to == nullptr) return true;
+  if (vci == 0) {
+    std::erase_if(questions_, [process](const auto& question) { return question.first == process; });
+    unanswered_.store(questions_.size(), std::memory_order_relaxed);
+  }
+  return lost_to->lose(process, finally);
+}
+
 bool OfiWire::resolve(OfiLane& lane) noexcept {
   std::vector<std::byte> address;
   const bool found =

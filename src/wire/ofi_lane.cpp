@@ -84,6 +84,11 @@ bool OfiLane::push() noexcept {
   return true;
 }
 
+void OfiLane::drop() noexcept {
+  if (frame_ != nullptr) port_.give_back(*std::exchange(frame_, nullptr));
+  waiting_ = false;
+}
+
 void OfiLane::fetch(Fetch& fetch) noexcept { port_.fetch(fetch, *this); }
 
 Status OfiLane::resolve(const void* address) noexcept {

@@ -38,6 +38,8 @@ class OfiLane final : public TxLane {
   Status resolve(const void* address) noexcept;
   // For the port: sends the open frame; true when it has gone.
   bool push() noexcept REQUIRES(port_.lock());
+  // The same for nobody.
+  void drop() noexcept REQUIRES(port_.lock());
 
  private:
   static constexpr std::int64_t kQuietNs = 3000;

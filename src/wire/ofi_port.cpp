@@ -79,14 +79,14 @@ bool OfiPort::register_local(void* data, std::size_t bytes, OfiMemory* out) noex
 
 Status OfiPort::make_buffers() {
   LockGuard guard(lock_);
-  memory_.reset(new (std::nothrow) std::byte[kBuffers * kFrameBytes + kReceives * kReceiveBytes]);  // not touched
-  if (memory_ == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the buffers of a fabric");
+  memory_.emplace_back(new (std::nothrow) std::byte[kBuffers * kFrameBytes + kReceives * kReceiveBytes]);  // not touched
+  if (memory_.back() == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the buffers of a fabric");
   OfiMemory all;
-  if (!register_local(memory_.get(), kBuffers * kFrameBytes + kReceives * kReceiveBytes, &all)) {
+  if (!register_local(memory_.back().get(), kBuffers * kFrameBytes + kReceives * kReceiveBytes, &all)) {
     return error(MPI_ERR_NO_MEM, "libfabric's %s cannot register 3 MiB of memory; is 'ulimit -l' large enough?",
                  fabric_->provider().c_str());
   }
-  std::byte* at = memory_.get();
+  std::byte* at = memory_.back().get();
   sends_.resize(kBuffers);
   for (OfiSend& send : sends_) {
     send.kind = OfiOperation::Kind::kSend;
@@ -118,6 +118,9 @@ OfiPort::~OfiPort() {
   fid_mr* registered = sends_.empty() ? nullptr : sends_.front().memory.mr;
   if (endpoint_ != nullptr) fi_close(&endpoint_->fid);
   if (registered != nullptr) fi_close(&registered->fid);
+  for (std::size_t i = kBuffers; i < sends_.size(); ++i) {
+    if (sends_[i].memory.mr != nullptr) fi_close(&sends_[i].memory.mr->fid);
+  }
   if (addresses_ != nullptr) fi_close(&addresses_->fid);
   if (queue_ != nullptr) fi_close(&queue_->fid);
   if (domain_ != nullptr) fi_close(&domain_->fid);
@@ -161,6 +164,7 @@ OfiPort::Gone OfiPort::send(OfiSend& buffer, fi_addr_t to) noexcept {
     refused_ = true;
     return Gone::kNo;
   }
+  buffer.under_way = code == 0;
   if (code != 0) give_back(buffer);
   return code == 0 ? Gone::kYes : Gone::kFailed;
 }
@@ -211,7 +215,6 @@ void OfiPort::ask_for_reads() noexcept {
     Fetch& fetch = *first_fetch_;
     if (!static_cast<OfiLane*>(fetch.lane)->is_resolved()) return;
     OfiRead& read = *free_reads_.back();
-    read.fetch = &fetch;
     const std::size_t bytes = std::min(fetch.bytes - fetch.asked, kReadBytes);
     const OfiMemory memory{static_cast<fid_mr*>(fetch.registration)};
     const ssize_t code =
@@ -219,6 +222,7 @@ void OfiPort::ask_for_reads() noexcept {
                 static_cast<OfiLane*>(fetch.lane)->address(), fetch.address + fetch.asked, fetch.key, &read.context);
     if (code == -FI_EAGAIN) return;
     if (code == 0) {
+      read.fetch = &fetch;
       free_reads_.pop_back();
       fetch.asked += bytes;
       ++fetch.in_flight;
@@ -237,12 +241,71 @@ void OfiPort::end_fetch(Fetch& fetch) noexcept {
 }
 
 void OfiPort::end_read(OfiRead& read, bool complete) noexcept {
-  Fetch& fetch = *read.fetch;
+  if (read.fetch == nullptr) return;
+  Fetch& fetch = *std::exchange(read.fetch, nullptr);
   free_reads_.push_back(&read);
   fetch.failed |= !complete;
   if (--fetch.in_flight != 0 || (fetch.asked < fetch.bytes && !fetch.failed)) return;
   if (first_fetch_ == &fetch) first_fetch_ = fetch.next;  // failed in the middle
   end_fetch(fetch);
+}
+
+bool OfiPort::lose(ProcessId peer, bool finally) noexcept {
+  LockGuard guard(lock_);
+  if (!std::ranges::count(lost_, peer)) lost_.push_back(peer);
+  std::erase_if(waiting_, [peer](OfiLane* lane) NO_THREAD_SAFETY_ANALYSIS {
+    if (lane->peer() == peer) lane->drop();
+    return lane->peer() == peer;
+  });
+  end_queued_fetches(peer);
+  const auto goes_there = [peer](const OfiRead& read) {
+    return read.fetch != nullptr && static_cast<OfiLane*>(read.fetch->lane)->peer() == peer;
+  };
+  if (!finally && std::ranges::any_of(reads_, goes_there)) return false;
+  forsake(peer);
+  return true;
+}
+
+void OfiPort::end_queued_fetches(ProcessId peer) noexcept {
+  Fetch* fetch = std::exchange(first_fetch_, nullptr);
+  for (Fetch* next; fetch != nullptr; fetch = next) {
+    next = fetch->next;
+    if (static_cast<OfiLane*>(fetch->lane)->peer() == peer) {
+      fetch->failed = true;
+      if (fetch->in_flight == 0) end_fetch(*fetch);
+    } else {
+      fetch->next = nullptr;
+      (first_fetch_ == nullptr ? first_fetch_ : last_fetch_->next) = fetch;
+      last_fetch_ = fetch;
+    }
+  }
+}
+
+void OfiPort::forsake(ProcessId peer) noexcept {
+  for (std::size_t i = 0, n = sends_.size(); i < n; ++i) {
+    OfiSend& send = sends_[i];
+    if (!send.under_way || send.forsaken || send.lane->peer() != peer) continue;
+    auto memory = std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[kFrameBytes]);
+    OfiMemory registered;
+    if (memory == nullptr || !register_local(memory.get(), kFrameBytes, &registered)) continue;
+    send.forsaken = true;
+    OfiSend& other = sends_.emplace_back();
+    other.kind = OfiOperation::Kind::kSend;
+    other.data = memory.get();
+    other.memory = registered;
+    memory_.push_back(std::move(memory));
+    free_.push_back(&other);
+  }
+  for (std::size_t i = 0, n = reads_.size(); i < n; ++i) {
+    Fetch* const fetch = reads_[i].fetch;
+    if (fetch == nullptr || static_cast<OfiLane*>(fetch->lane)->peer() != peer) continue;
+    reads_[i].fetch = nullptr;
+    fetch->failed = true;
+    if (--fetch->in_flight == 0) end_fetch(*fetch);
+    OfiRead& other = reads_.emplace_back();
+    other.kind = OfiOperation::Kind::kRead;
+    free_reads_.push_back(&other);
+  }
 }
 
 void OfiPort::take_completion(const fi_cq_data_entry& entry) noexcept {
@@ -320,6 +383,7 @@ void OfiPort::deliver(Handler& handler, const Arrived& arrived) noexcept {
     counts_.strange.fetch_add(1, std::memory_order_relaxed);
     return;
   }
+  if (std::ranges::count(lost_, frame.source) != 0) return;
   std::uint32_t& next = next_[std::uint64_t{frame.source} << 8 | frame.from];
   if (frame.sequence != next) {
     if (static_cast<std::int32_t>(frame.sequence - next) > 0) {

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -53,6 +54,8 @@ struct OfiSend : OfiOperation {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
   OfiMemory memory;
+  bool under_way = false;  // the provider's
+  bool forsaken = false;   // to a process that is lost: another buffer has taken its place
 };
 
 struct OfiReceive : OfiOperation {
@@ -61,7 +64,7 @@ struct OfiReceive : OfiOperation {
 };
 
 struct OfiRead : OfiOperation {
-  Fetch* fetch = nullptr;
+  Fetch* fetch = nullptr;  // null: forsaken, as OfiSend's
 };
 
 // What was dropped because no process of this job can have sent it, or not now.
@@ -105,7 +108,10 @@ class OfiPort {
 
   // A buffer of kFrameBytes; null when all are on their way.
   OfiSend* take_buffer() noexcept REQUIRES(lock_);
-  void give_back(OfiSend& buffer) noexcept REQUIRES(lock_) { free_.push_back(&buffer); }
+  void give_back(OfiSend& buffer) noexcept REQUIRES(lock_) {
+    buffer.under_way = false;
+    if (!buffer.forsaken) free_.push_back(&buffer);
+  }
   enum class Gone { kNo, kYes, kFailed };
   // Sends the first `bytes` of the buffer, which is the port's from then on unless it has not gone.
   Gone send(OfiSend& buffer, fi_addr_t to) noexcept REQUIRES(lock_);
@@ -124,6 +130,8 @@ class OfiPort {
 
   // Returns how much has arrived; and one more, when a sender was refused and there is room now.
   unsigned poll(Handler& handler, unsigned limit) noexcept;
+  // As Wire::lose(). What the provider has of it stays there, and is replaced.
+  bool lose(ProcessId peer, bool finally) noexcept;
 
   // Readable when poll() has something to do; -1 where the provider has no such thing.
   int wait_fd() const noexcept { return wait_fd_; }
@@ -168,6 +176,8 @@ class OfiPort {
   void end_read(OfiRead& read, bool complete) noexcept REQUIRES(lock_);
   void end_fetch(Fetch& fetch) noexcept REQUIRES(lock_);
   void ask_for_reads() noexcept REQUIRES(lock_);
+  void end_queued_fetches(ProcessId peer) noexcept REQUIRES(lock_);
+  void forsake(ProcessId peer) noexcept REQUIRES(lock_);
   void push_waiting() noexcept REQUIRES(lock_);
   void deliver(Handler& handler, const Arrived& arrived) noexcept;
 
@@ -183,14 +193,14 @@ class OfiPort {
 
   Lock lock_;
   std::uint64_t exposures_ GUARDED_BY(lock_) = 0;  // ever
-  std::unique_ptr<std::byte[]> memory_;
-  std::vector<OfiSend> sends_ GUARDED_BY(lock_);
+  std::vector<std::unique_ptr<std::byte[]>> memory_ GUARDED_BY(lock_);
+  std::deque<OfiSend> sends_ GUARDED_BY(lock_);
   std::vector<OfiSend*> free_ GUARDED_BY(lock_);
   bool refused_ GUARDED_BY(lock_) = false;   // somebody found no room
   bool has_room_ GUARDED_BY(lock_) = false;  // a send has gone in this poll()
   std::vector<OfiReceive> receives_ GUARDED_BY(lock_);
   std::vector<OfiReceive*> unposted_ GUARDED_BY(lock_);
-  std::vector<OfiRead> reads_ GUARDED_BY(lock_);
+  std::deque<OfiRead> reads_ GUARDED_BY(lock_);
   std::vector<OfiRead*> free_reads_ GUARDED_BY(lock_);
   Fetch* first_fetch_ GUARDED_BY(lock_) = nullptr;  // which have not asked for everything, in order
   Fetch* last_fetch_ GUARDED_BY(lock_) = nullptr;
@@ -200,6 +210,7 @@ class OfiPort {
   std::atomic<std::uint64_t> looked_{0}, moved_{0};
   std::vector<Arrived> arrived_;
   std::vector<Fetched> fetched_;
+  std::vector<ProcessId> lost_;
   std::unordered_map<std::uint64_t, std::uint32_t> next_;  // frame of each lane to here
 };
 

@@ -105,8 +105,9 @@ class Wire {
   virtual Status connect(std::uint32_t from, ProcessId peer, std::uint32_t to, TxLane** lane) = 0;
   // Delivers what has arrived for `vci`, at most about `limit` packets; returns how many.
   virtual unsigned poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept = 0;
-  // Nothing that comes for this VCI from a process that is lost is delivered from now on. By poll()'s caller.
-  virtual void lose(std::uint32_t, ProcessId) noexcept {}
+  // A process is lost. Nothing that comes from it for this VCI is delivered from now on, and what is to be fetched there ends.
+  // By poll()'s caller, who calls both again until this is true; `finally`: it must be, although memory may be written yet.
+  virtual bool lose(std::uint32_t, ProcessId, bool) noexcept { return true; }
   // What peers ring after they have sent something on this wire; null where they can't.
   virtual Doorbell* bell() noexcept { return nullptr; }
   // Before a sleep on the first wire's bell: true when nothing is there for the VCIs of the mask, and what comes rings it.
