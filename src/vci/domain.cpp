@@ -108,7 +108,7 @@ void Domain::progress_once(Vci& vci) noexcept {
   thread_local unsigned round = 0, in_vain = 0;
   if (progress(vci, round++) != 0 || progress_idle(vci) != 0) {
     in_vain = 0;
-  } else if (++in_vain >= kCrowdedSpins && (in_vain >= kTests || crowded())) {
+  } else if (++in_vain >= kCrowdedSpins && (in_vain >= kTests / round_cost_ || crowded())) {
     in_vain = 0;
     yield_core();
   }

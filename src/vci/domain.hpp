@@ -4,12 +4,13 @@
 //          each time; and with more ranks or threads than cores, waiting must leave the core to those that have work.
 // Method:  a waiting thread polls the VCI of its request; every kForeignEvery empty polls it tries one other VCI, round
 //          robin. It never blocks on another's lock. After a number of empty polls, which depends on whether the node
-//          is crowded (vci/patience.hpp), it yields, and then sleeps on the process's doorbell, after a last look at
-//          every VCI. Tasks (nonblocking collectives) are stepped by whoever waits, one thread at a time, with no lock
+//          is crowded and on whether there is a network (vci/patience.hpp), it yields, and then sleeps on the process's
+//          doorbell, after a last look at every VCI. Tasks (nonblocking collectives) are stepped by whoever waits, one thread at a time, with no lock
 //          held.
 // Threads: any, when the domain was opened as threaded.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <span>
@@ -108,10 +109,7 @@ class Domain {
     for (const auto& vci : vcis_) {
       if (vci->has_busy_lanes()) return kBusySleepNs;
     }
-    for (const auto& wire : wires_) {
-      if (!wire->rings()) return kBusySleepNs;
-    }
-    return kSleepNs;
+    return rings_ ? kSleepNs : kBusySleepNs;
   }
   bool crowded() const noexcept {
     const std::uint32_t waiters = waiters_.load(std::memory_order_relaxed);
@@ -119,8 +117,12 @@ class Domain {
   }
 
   static constexpr unsigned kForeignEvery = 8;
-  static constexpr unsigned kSpins = 20'000;    // about 1 ms, while every rank has a core
-  static constexpr unsigned kFabricCost = 16;   // of a round that asks a network, too
+  static constexpr unsigned kSpins = 20'000;   // about 1 ms, while every rank has a core
+  static constexpr unsigned kFabricCost = 16;  // of a round that asks a network, too
+  // About as long as a sleep takes: ranks of other hosts may wait for this very core, where hosts are containers. Four such
+  // ranks on two cores: a barrier takes 0.3 ms, and with kSpins and kYields 1.5 ms.
+  static constexpr unsigned kFabricSpins = 2048;
+  static constexpr unsigned kFabricYields = 4;
   static constexpr unsigned kCrowdedSpins = 4;  // then others should run
   static constexpr unsigned kTests = 4096;      // in vain, before one yields for whoever shares the core unknown to us
   static constexpr unsigned kYields = kWithout == Without::kLocks ? 1u << 30 : 64;  // no sleep looks at others' VCIs
@@ -130,6 +132,9 @@ class Domain {
   DomainOptions options_;
   std::vector<std::unique_ptr<wire::Wire>> wires_;
   std::vector<wire::Wire*> wire_list_;
+  const unsigned round_cost_ = wires_.size() == 1 ? 1 : kFabricCost;
+  const bool rings_ = std::ranges::all_of(wires_, [](const auto& wire) { return wire->rings(); });
+  const bool sleeps_soon_ = kWithout != Without::kLocks && wires_.size() != 1 && rings_;
   std::vector<std::unique_ptr<Vci>> vcis_;
   TaskList tasks_;
   std::atomic<std::int64_t> abandoned_{0};
@@ -144,15 +149,15 @@ template <class Done>
 void Domain::wait(Vci& vci, Done&& done) noexcept {
   if (done()) return;
   waiters_.fetch_add(1, std::memory_order_relaxed);
-  Patience patience(wires_.size() == 1 ? 1 : kFabricCost);
+  Patience patience(round_cost_);
   bool finished = false;
   for (unsigned round = 0; !finished && !done(); ++round) {
     if (progress(vci, round) != 0 || progress_idle(vci) != 0) {
       patience.restart();
       continue;
     }
-    const unsigned spins = crowded() ? kCrowdedSpins : kSpins;
-    switch (patience.next(spins, kYields)) {
+    const unsigned spins = crowded() ? kCrowdedSpins : sleeps_soon_ ? kFabricSpins : kSpins;
+    switch (patience.next(spins, sleeps_soon_ ? kFabricYields : kYields)) {
       case Patience::Step::kSpin:
         cpu_relax();
         break;
