@@ -111,7 +111,7 @@ void Domain::progress_once(Vci& vci) noexcept {
   if (++round % kLookEveryTests == 0) look_for_losses();
   if (progress(vci, round) != 0 || progress_idle(vci) != 0) {
     in_vain = 0;
-  } else if (++in_vain >= kCrowdedSpins && (in_vain >= kTests || crowded())) {
+  } else if (++in_vain >= kCrowdedSpins && (in_vain >= kTests / round_cost_ || crowded())) {
     in_vain = 0;
     yield_core();
   }

@@ -143,6 +143,7 @@ class Domain {
   DomainOptions options_;
   std::vector<std::unique_ptr<wire::Wire>> wires_;
   std::vector<wire::Wire*> wire_list_;
+  const unsigned round_cost_ = wires_.size() == 1 ? 1 : kFabricCost;
   std::vector<std::unique_ptr<Vci>> vcis_;
   TaskList tasks_;
   Losses losses_;
@@ -160,7 +161,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
   if (losses_.count() != 0) progress(vci, 0);  // who gives up at once must still take what living peers send
   if (done()) return;
   waiters_.fetch_add(1, std::memory_order_relaxed);
-  Patience patience(wires_.size() == 1 ? 1 : kFabricCost);
+  Patience patience(round_cost_);
   bool finished = false;
   for (unsigned round = 0; !finished && !done(); ++round) {
     if (round % kLookEvery == kLookEvery - 1) look_for_losses();

@@ -187,6 +187,7 @@ class OfiPort {
   OfiCounts counts_;
   fid_domain* domain_ = nullptr;
   fid_cq* queue_ = nullptr;
+  fid_wait* wait_set_ = nullptr;
   fid_av* addresses_ = nullptr;
   fid_ep* endpoint_ = nullptr;
   int wait_fd_ = -1;
