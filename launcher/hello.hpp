@@ -14,7 +14,7 @@
 namespace heddle::launcher {
 
 // Changes with frame.hpp and with what the frames mean.
-inline constexpr int kProtocol = 1;
+inline constexpr int kProtocol = 2;
 
 struct Hello {
   int protocol = 0;

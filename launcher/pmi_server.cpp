@@ -159,7 +159,7 @@ void PmiServer::get(Client& client, const boot::Pmi1Line& line) {
     return answer(client, kKeyNotFound);
   }
   if (*key == boot::kSegmentKey) {
-    for (const std::string& line : losses_) answer(client, line);
+    for (const std::string& loss : losses_) answer(client, loss);
     client.is_heddle = true;
   }
   if (*key == boot::kSegmentKey && segment_ >= 0) {

@@ -1,10 +1,13 @@
 #include "p2p/loss.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "p2p/fetch.hpp"
+#include "p2p/ownership.hpp"
 #include "p2p/receive.hpp"
 #include "p2p/rendezvous.hpp"
+#include "p2p/send.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -71,18 +74,27 @@ bool give_up(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
 
 // Of a send that a living peer has heard of. True: it stays, as the peer may name it yet, by its address, and answers nothing.
 // What is claimed here and never comes keeps the peer from taking the rest for a message; a peer that has claimed all the
-// rest says when it reads no more: then the send is over.
+// rest says when it reads no more: then the send is over. So does one that is asked to fetch no more, when it next makes
+// progress: until then it may take what lies here for the message.
 bool silence(SendRequest& send, vci::Lane& lane, bool* over) noexcept {
-  LockGuard guard(lane.lock());
-  if (!send.revoked) {
+  bool take_back = false;
+  {
+    LockGuard guard(lane.lock());
+    if (send.revoked) {
+      *over = send.everything_there && !send.streaming;
+      return *over;
+    }
     if (send.everything_there) return false;  // complete in a moment
     send.revoked = true;
-    if (send.exposure.registration != nullptr) lane.tx().conceal(send.exposure);
-    send.exposure = {};
-    if (!send.claims || send.mine.bytes != 0 || send.claims.claim(UINT32_MAX).count != 0) return true;
+    take_back = send.exposure.registration != nullptr;
+    if (!take_back && (!send.claims || send.mine.bytes != 0 || send.claims.claim(UINT32_MAX).count != 0)) return true;
   }
-  *over = send.everything_there && !send.streaming;
-  return *over;
+  if (take_back) {
+    const TakeBackPrefix prefix{reinterpret_cast<std::uint64_t>(&send), lane.owner().domain().self(),
+                                lane.owner().index()};
+    post_control(lane, header_of(send, kTakeBack, sizeof prefix), &prefix);
+  }
+  return false;
 }
 
 bool revoke(SendRequest& send) noexcept {
@@ -118,6 +130,28 @@ bool revoke(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
 }
 
 }  // namespace
+
+// What is matched is being fetched, and answered at the end of that.
+void on_take_back(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
+  const auto prefix = packet.prefix_as<TakeBackPrefix>();
+  const match::Key key{packet.header.context, packet.header.source, packet.header.tag};
+  portals::MatchList& list = vci.matching();
+  std::vector<portals::UnexpectedHeader*> others;
+  bool found = false;
+  while (portals::UnexpectedHeader* message = list.extract(key)) {
+    if (message->portal == kRtsFetch && message->prefix_as<RtsPrefix>().sender == prefix.sender) {
+      list.give_back(message);
+      found = true;
+    } else {
+      others.push_back(message);
+    }
+  }
+  for (portals::UnexpectedHeader* message : others) list.put_back(*message);
+  vci::Lane* lane = nullptr;
+  if (!found || !vci.lane_to(prefix.process, prefix.vci, &lane)) return;
+  const FinPrefix fin{prefix.sender};
+  post_control(*lane, {kFin, sizeof fin, 0, 0, 0, 0}, &fin);
+}
 
 bool is_lost(const Comm& comm, int peer) noexcept {
   if (peer == MPI_PROC_NULL) return false;

@@ -62,6 +62,7 @@ void install(vci::Domain& domain) {
     table.set(kAck, on_ack);
     table.set(kPush, on_push);
     table.set(kFin, on_fin);
+    table.set(kTakeBack, on_take_back);
   }
 }
 
@@ -162,15 +163,18 @@ void answer(ReceiveRequest& receive, std::uint8_t portal, const void* prefix, st
     if (s.error_class() == MPI_ERR_PROC_ABORTED) return;  // to whom there was none
     comm.vci->domain().fatal(last_error_detail());
   }
-  const wire::Header header{portal, static_cast<std::uint8_t>(bytes), 0, 0, comm.rank, 0};
+  post_control(*lane, {portal, static_cast<std::uint8_t>(bytes), 0, 0, comm.rank, 0}, prefix);
+}
+
+void post_control(vci::Lane& lane, const wire::Header& header, const void* prefix) noexcept {
   wire::Payload none;
-  if (lane->try_post(header, prefix, none)) return;
+  if (lane.try_post(header, prefix, none)) return;
   auto* op = new (std::nothrow) ControlOp;
-  if (op == nullptr) comm.vci->domain().fatal("no memory to answer a peer");
+  if (op == nullptr) lane.owner().domain().fatal("no memory to answer a peer");
   op->push = push_control;
   op->header = header;
-  std::memcpy(op->prefix, prefix, bytes);
-  lane->queue(*op);
+  std::memcpy(op->prefix, prefix, header.prefix_bytes);
+  lane.queue(*op);
 }
 
 void add_task(Comm& comm, Task& task) { comm.process->domain().add_task(task); }

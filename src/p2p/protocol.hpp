@@ -8,6 +8,7 @@
 //   ack          prefix {sender}
 //   push         prefix {sender, at, bytes}               the receiver had claimed these bytes and could not read them
 //   fin          prefix {sender}                          the receiver has all, and had claimed some or fetched it
+//   take back    {context, source, tag}, prefix {sender, process, vci}   of an rts fetch: do not fetch it any more (loss.hpp)
 //   rts fetch    {context, source, tag}, prefix of rts    payload: where the message lies; the receiver fetches it
 //
 // `sender` and `receiver` name the requests at the two sides; each is handed back to the process that made it, which
@@ -38,6 +39,7 @@ enum Portal : std::uint8_t {
   kPush = 6,
   kFin = 7,
   kRtsFetch = 8,
+  kTakeBack = 9,
 };
 
 // A message's first packet that says how long it is, instead of being it.
@@ -75,6 +77,12 @@ struct PushPrefix {
 struct FinPrefix {
   std::uint64_t sender;
 };
+// The last two: where the answer goes, which is fin, or cts.
+struct TakeBackPrefix {
+  std::uint64_t sender;
+  std::uint32_t process;
+  std::uint32_t vci;
+};
 static_assert(sizeof(RtsPrefix) <= wire::kMaxPrefix && sizeof(PushPrefix) <= wire::kMaxPrefix);
 
 // What happens at the receiver: first packets, and the answers of the table above. They run under the VCI's lock.
@@ -85,5 +93,6 @@ void on_data(vci::Vci&, const wire::Packet&);
 void on_ack(vci::Vci&, const wire::Packet&);
 void on_push(vci::Vci&, const wire::Packet&);
 void on_fin(vci::Vci&, const wire::Packet&);
+void on_take_back(vci::Vci&, const wire::Packet&);
 
 }  // namespace heddle::p2p

@@ -112,7 +112,10 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
   auto& send = *reinterpret_cast<SendRequest*>(prefix.sender);
   {
     LockGuard guard(send.lane->lock());  // orders this after the announcement, which another thread may have pushed
-    if (send.revoked) return;
+    if (send.revoked) {
+      send.everything_there = true;  // it does not fetch any more
+      return;
+    }
     send.receiver = prefix.receiver;
     if (!send.claims) send.mine = {send.pushed, send.cursor.total() - send.pushed};
     send.push = push_data;

@@ -130,6 +130,8 @@ void finish(ReceiveRequest& receive) noexcept;
 
 // Sends a packet without payload in answer to the peer's request.
 void answer(ReceiveRequest& receive, std::uint8_t portal, const void* prefix, std::size_t bytes) noexcept;
+// Sends a packet without payload, now or when there is room.
+void post_control(vci::Lane& lane, const wire::Header& header, const void* prefix) noexcept;
 
 // The lane to a member of the communicator; makes it on first use.
 Status find_lane(Comm& comm, Channel channel, int peer, int tag, vci::Lane** lane) noexcept;

@@ -84,6 +84,8 @@ class MatchList {
     return static_cast<const UnexpectedHeader*>(matcher_.probe(key));
   }
   UnexpectedHeader* extract(const Key& key) noexcept { return static_cast<UnexpectedHeader*>(matcher_.extract(key)); }
+  // One that was extracted, behind all others. REQUIRES: no entry matches it.
+  void put_back(UnexpectedHeader& header) noexcept { matcher_.add_unexpected(header); }
   void give_back(UnexpectedHeader* header) noexcept {
     if (header->payload != header->inline_payload) std::free(header->payload);
     headers_.give_back(header);

@@ -129,7 +129,7 @@ class Domain {
   }
 
   static constexpr unsigned kForeignEvery = 8;
-  static constexpr unsigned kLookEvery = 1 << 16;           // rounds, where something always moves and nobody sleeps
+  static constexpr unsigned kLookEvery = 1 << 16;  // rounds, where something always moves and nobody sleeps
   static constexpr unsigned kLookEveryTests = 256;
   static constexpr std::int64_t kLookEveryNs = 50'000'000;  // for losses; a question is a system call
   static constexpr unsigned kSpins = 20'000;                // about 1 ms, while every rank has a core

@@ -118,7 +118,7 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
 
   static constexpr unsigned kLastPolls = 64;  // of kPollLimit packets each: more than a ring of shared memory holds
   static constexpr auto kLastAnswers = std::chrono::seconds(1);  // of a network, when a peer is lost
-  static constexpr unsigned kPollLimit = 32;  // packets of one ring before the next gets its turn
+  static constexpr unsigned kPollLimit = 32;                     // packets of one ring before the next gets its turn
 
   Domain& domain_;
   const std::uint32_t index_;

@@ -94,7 +94,8 @@ bool OfiPort::register_local(void* data, std::size_t bytes, OfiMemory* out) noex
 
 Status OfiPort::make_buffers() {
   LockGuard guard(lock_);
-  memory_.emplace_back(new (std::nothrow) std::byte[kBuffers * kFrameBytes + kReceives * kReceiveBytes]);  // not touched
+  memory_.emplace_back(new (std::nothrow)
+                           std::byte[kBuffers * kFrameBytes + kReceives * kReceiveBytes]);  // not touched
   if (memory_.back() == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the buffers of a fabric");
   OfiMemory all;
   if (!register_local(memory_.back().get(), kBuffers * kFrameBytes + kReceives * kReceiveBytes, &all)) {

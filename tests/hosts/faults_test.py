@@ -116,7 +116,7 @@ class Survive(Case):
 
     def test_a_rank_is_killed(self):
         for provider in FAST:
-            for place in ("receive", "wildcards", "send", "long", "collectives", "persistent"):
+            for place in ("receive", "send", "flood", "long", "collectives", "work", "late", "finalize", "buffered"):
                 with self.subTest(provider=provider, place=place):
                     job = self.lost(provider, place)
                     self.assert_others_went_on(job, 137, (0, 2, 3), r"rank 1 \(pid \d+\) on h0 was ended by signal 9.*the job goes on")
@@ -130,6 +130,21 @@ class Survive(Case):
                     job.wait_for(lambda: all(path.exists() for path in there), "the upper ranks stand still")
                     os.kill(job.node("h1"), signal.SIGKILL)
                     self.assert_others_went_on(job, 1, (0, 1), r"host 'h1' \(ranks 2-3\) is lost while .*the job goes on")
+
+
+    def test_a_host_is_cut_off(self):
+        """From the ranks, not from mpiexec: the ranks notice that nothing comes, and mpiexec ends those that they miss."""
+        for provider in FAST:
+            with self.subTest(provider=provider), tempfile.TemporaryDirectory() as directory:
+                hosts = self.make_hosts(2)
+                job = self.start(hosts, "env", "HEDDLE_DETECTION_TIME=2", program("lost"), "collectives", "host", directory, per_host=2,
+                                 variables={"HEDDLE_FABRIC_PROVIDER": provider})
+                there = [pathlib.Path(directory, f"there.{rank}") for rank in (2, 3)]
+                job.wait_for(lambda: all(path.exists() for path in there), "the upper ranks stand still")
+                hosts.cut("h1")
+                job.finish()
+                self.assertEqual((job.code, sorted(job.out.splitlines())), (1, ["rank 0 went on", "rank 1 went on"]), job.err)
+                self.assert_fails(hosts, job, r"on h0 cannot reach rank \d .* on h1: nothing has been heard of it for 2 s.*the job goes on without rank [23]")
 
 
 class InInit(Faults, Case):

@@ -173,7 +173,7 @@ class Starting(Hosts):
         version = mpiexec("--version").out.split()[-1]
         for said in ("garbage that is longer than a header", "\\001\\000\\000\\000\\001\\000\\000", "\\377\\377\\377\\377\\001\\000\\000\\000",
                      "\\000\\000\\000\\000\\016\\000\\000\\000", "\\004\\000\\000\\000\\016\\000\\000\\000\\000\\000\\000\\000"):
-            other = self.file("mpiexec", f"#!/bin/sh\nprintf '\\nheddle-node-hello protocol=1 version={version}\\n{said}'\nexec cat >/dev/null\n", 0o755)
+            other = self.file("mpiexec", f"#!/bin/sh\nprintf '\\nheddle-node-hello protocol=2 version={version}\\n{said}'\nexec cat >/dev/null\n", 0o755)
             self.refused("host 'a' (rank 0): ", arguments=("-hosts", "a", "--remote-mpiexec", other), variables={"HEDDLE_DETECTION_TIME": "1"})
 
     def test_what_a_node_says_of_others_is_not_believed(self):
@@ -186,7 +186,7 @@ import struct, sys
 layout, *numbers = "{fields}".split()
 fields = struct.pack(layout, *map(int, numbers))
 frame = lambda kind, fields: struct.pack("<IB3x", len(fields), kind) + fields
-sys.stdout.buffer.write(b"\\nheddle-node-hello protocol=1 version={version}\\n" + frame({ready}, b"") + frame({kind}, fields))
+sys.stdout.buffer.write(b"\\nheddle-node-hello protocol=2 version={version}\\n" + frame({ready}, b"") + frame({kind}, fields))
 sys.stdout.flush()
 sys.stdin.read()
 """, 0o755)

@@ -263,7 +263,7 @@ TEST(Rendezvous, ASendThatWasLetGoIsReadToItsEnd) {
       if (world.rank == 0) {
         abandon(*start_send(world, out, 1, 0));
         let_go = true;
-        process.domain().wait(*world.vci, [&] { return !process.domain().has_abandoned(); });
+        process.domain().wait(*world.vci, [&] { return process.domain().abandoned().empty(); });
       } else {
         while (!let_go) std::this_thread::yield();
         std::vector<std::byte> in((1 << 20) + kGuard, kUntouched);

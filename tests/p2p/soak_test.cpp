@@ -67,7 +67,7 @@ class Soak {
   static void leave(Process& process) {
     Comm& world = *process.world();
     vci::Domain& domain = process.domain();
-    domain.wait(*world.vci, [&domain] { return !domain.has_abandoned(); });
+    domain.wait(*world.vci, [&domain] { return domain.abandoned().empty(); });
     for (int peer = 0; peer < world.size; ++peer) {
       ASSERT_TRUE(send(world, nullptr, 0, byte_type(), peer, kThreads, Mode::kStandard, Channel::kUser));
     }

@@ -256,6 +256,82 @@ static void in_persistent_collective(void) {
   MPI_Request_free(&request);
 }
 
+// One takes what comes from anybody, and lets no loss disturb it.
+static void in_work(void) {
+  enum { EACH = 50, BYTES = 100000 };
+  static unsigned char data[BYTES];
+  if (am_victim()) die();
+  until_known();
+  const int workers = world_size - victims - 1;
+  for (int i = 0; world_rank == 0 && i < workers * EACH;) {
+    MPI_Status status;
+    const int code = MPI_Recv(data, BYTES, MPI_BYTE, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &status);
+    if (code != MPI_SUCCESS) {
+      check_lost(code);
+      continue;
+    }
+    int bytes;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    CHECK_PATTERN(data, (size_t)bytes, (unsigned)status.MPI_SOURCE);
+    i++;
+  }
+  fill(data, BYTES, (unsigned)world_rank);
+  for (int i = 0; world_rank != 0 && i < EACH; i++)
+    CHECK_EQ(MPI_Send(data, i % 2 ? BYTES : 100, MPI_BYTE, 0, 7, MPI_COMM_WORLD), MPI_SUCCESS);
+}
+
+// The root gives up and goes on with its buffer; a member that comes late must not take that for the message.
+static void in_late_member(void) {
+  static unsigned char data[LARGE];
+  if (am_victim()) die();
+  fill(data, LARGE, 1);
+  if (world_rank == 0) {
+    check_lost(MPI_Bcast(data, LARGE, MPI_BYTE, 0, MPI_COMM_WORLD));
+    memset(data, 0xee, LARGE);
+    return;
+  }
+  memset(data, 0, LARGE);
+  usleep(500000);
+  const int code = MPI_Bcast(data, LARGE, MPI_BYTE, 0, MPI_COMM_WORLD);
+  if (code != MPI_SUCCESS) return check_lost(code);
+  CHECK_PATTERN(data, LARGE, 1);
+}
+
+// The program tries again without the lost one, by the same tag.
+static void in_creation(void) {
+  MPI_Group all;
+  MPI_Comm made;
+  if (am_victim()) die();
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  check_lost(MPI_Comm_create_group(MPI_COMM_WORLD, all, 3, &made));
+  MPI_Group_free(&all);
+}
+
+// It dies while the others are in MPI_Finalize.
+static void in_finalize(void) {
+  if (!am_victim()) return;
+  sleep(1);
+  die();
+}
+
+// What was let go and can never arrive keeps nobody from leaving.
+static void in_buffered(void) {
+  static unsigned char data[LARGE];
+  MPI_Request request;
+  if (am_victim()) die();
+  MPI_Buffer_attach(malloc(2 * LARGE), 2 * LARGE);
+  int code = MPI_Bsend(data, LARGE, MPI_BYTE, victim, 1, MPI_COMM_WORLD);  // it may be lost already
+  if (code != MPI_SUCCESS) check_lost(code);
+  code = MPI_Irecv(data, 1, MPI_BYTE, victim, 1, MPI_COMM_WORLD, &request);
+  CHECK_EQ(code, MPI_SUCCESS);
+  MPI_Request_free(&request);
+  void* buffer;
+  int size;
+  MPI_Buffer_detach(&buffer, &size);
+  CHECK_EQ(size, 2 * LARGE);
+  free(buffer);
+}
+
 static void* receive_in_vain(void* comm) {
   char byte;
   check_lost(MPI_Recv(&byte, 1, MPI_CHAR, victim, 5, *(MPI_Comm*)comm, MPI_STATUS_IGNORE));
@@ -300,6 +376,11 @@ int main(int argc, char** argv) {
                 {"collectives", in_collectives},
                 {"persistent", in_persistent_collective},
                 {"threads", in_threads},
+                {"work", in_work},
+                {"late", in_late_member},
+                {"creation", in_creation},
+                {"finalize", in_finalize},
+                {"buffered", in_buffered},
                 {"fatal", in_fatal}};
   getenv("HEDDLE_TEST_THREADS") != NULL ? start_threaded(&argc, &argv) : start(&argc, &argv);
   if (argc > 2) how = argv[2];
