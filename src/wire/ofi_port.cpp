@@ -222,33 +222,47 @@ void OfiPort::fetch(Fetch& fetch, OfiLane& lane) noexcept {
     return end_fetch(fetch);
   }
   fetch.registration = memory.mr;
-  (first_fetch_ == nullptr ? first_fetch_ : last_fetch_->next) = &fetch;
-  last_fetch_ = &fetch;
+  add_fetch(fetch);
   ask_for_reads();
 }
 
+void OfiPort::add_fetch(Fetch& fetch) noexcept {
+  fetch.next = nullptr;
+  *end_of_fetches_ = &fetch;
+  end_of_fetches_ = &fetch.next;
+}
+
+void OfiPort::remove_fetch(Fetch& fetch) noexcept {
+  for (Fetch** at = &first_fetch_; *at != nullptr; at = &(*at)->next) {
+    if (*at != &fetch) continue;
+    if (end_of_fetches_ == &fetch.next) end_of_fetches_ = at;
+    *at = fetch.next;
+    return;
+  }
+}
+
 void OfiPort::ask_for_reads() noexcept {
-  while (first_fetch_ != nullptr && !free_reads_.empty()) {
-    Fetch& fetch = *first_fetch_;
-    if (!static_cast<OfiLane*>(fetch.lane)->is_resolved()) return;
-    OfiRead& read = *free_reads_.back();
-    const std::size_t bytes = std::min(fetch.bytes - fetch.asked, kReadBytes);
-    const OfiMemory memory{static_cast<fid_mr*>(fetch.registration)};
-    const ssize_t code =
-        fi_read(endpoint_, fetch.to + fetch.asked, bytes, memory.descriptor(),
-                static_cast<OfiLane*>(fetch.lane)->address(), fetch.address + fetch.asked, fetch.key, &read.context);
-    if (code == -FI_EAGAIN) return;
-    if (code == 0) {
-      read.fetch = &fetch;
+  for (Fetch *fetch = first_fetch_, *next; fetch != nullptr; fetch = next) {
+    next = fetch->next;
+    auto& lane = static_cast<OfiLane&>(*fetch->lane);
+    while (lane.is_resolved() && fetch->in_flight < kReadsOfFetch && !fetch->failed && fetch->asked < fetch->bytes) {
+      if (free_reads_.empty()) return;
+      OfiRead& read = *free_reads_.back();
+      const std::size_t bytes = std::min(fetch->bytes - fetch->asked, kReadBytes);
+      const OfiMemory memory{static_cast<fid_mr*>(fetch->registration)};
+      const ssize_t code = fi_read(endpoint_, fetch->to + fetch->asked, bytes, memory.descriptor(), lane.address(),
+                                   fetch->address + fetch->asked, fetch->key, &read.context);
+      if (code == -FI_EAGAIN) return;
+      fetch->failed = code != 0;
+      if (fetch->failed) break;
       free_reads_.pop_back();
-      fetch.asked += bytes;
-      ++fetch.in_flight;
-    } else {
-      fetch.failed = true;
+      read.fetch = fetch;
+      fetch->asked += bytes;
+      ++fetch->in_flight;
     }
-    if (fetch.asked < fetch.bytes && !fetch.failed) continue;
-    first_fetch_ = fetch.next;
-    if (fetch.failed && fetch.in_flight == 0) end_fetch(fetch);
+    if (fetch->asked < fetch->bytes && !fetch->failed) continue;
+    remove_fetch(*fetch);
+    if (fetch->failed && fetch->in_flight == 0) end_fetch(*fetch);
   }
 }
 
@@ -263,7 +277,7 @@ void OfiPort::end_read(OfiRead& read, bool complete) noexcept {
   free_reads_.push_back(&read);
   fetch.failed |= !complete;
   if (--fetch.in_flight != 0 || (fetch.asked < fetch.bytes && !fetch.failed)) return;
-  if (first_fetch_ == &fetch) first_fetch_ = fetch.next;  // failed in the middle
+  remove_fetch(fetch);  // it may have failed in the middle
   end_fetch(fetch);
 }
 
@@ -284,17 +298,12 @@ bool OfiPort::lose(ProcessId peer, bool finally) noexcept {
 }
 
 void OfiPort::end_queued_fetches(ProcessId peer) noexcept {
-  Fetch* fetch = std::exchange(first_fetch_, nullptr);
-  for (Fetch* next; fetch != nullptr; fetch = next) {
+  for (Fetch *fetch = first_fetch_, *next; fetch != nullptr; fetch = next) {
     next = fetch->next;
-    if (static_cast<OfiLane*>(fetch->lane)->peer() == peer) {
-      fetch->failed = true;
-      if (fetch->in_flight == 0) end_fetch(*fetch);
-    } else {
-      fetch->next = nullptr;
-      (first_fetch_ == nullptr ? first_fetch_ : last_fetch_->next) = fetch;
-      last_fetch_ = fetch;
-    }
+    if (static_cast<OfiLane*>(fetch->lane)->peer() != peer) continue;
+    fetch->failed = true;
+    remove_fetch(*fetch);
+    if (fetch->in_flight == 0) end_fetch(*fetch);
   }
 }
 
@@ -461,13 +470,19 @@ void OfiPort::post_again(Handler& handler) noexcept {
 
 OfiLane* OfiPort::unresolved() noexcept {
   LockGuard guard(lock_);
-  auto* lane = first_fetch_ == nullptr ? nullptr : static_cast<OfiLane*>(first_fetch_->lane);
-  return lane == nullptr || lane->is_resolved() ? nullptr : lane;
+  for (const Fetch* fetch = first_fetch_; fetch != nullptr; fetch = fetch->next) {
+    auto* lane = static_cast<OfiLane*>(fetch->lane);
+    if (!lane->is_resolved()) return lane;
+  }
+  return nullptr;
 }
 
 bool OfiPort::is_blocked() noexcept {
   LockGuard guard(lock_);
-  return !waiting_.empty() || !unposted_.empty() || (first_fetch_ != nullptr && !free_reads_.empty());
+  for (const Fetch* fetch = first_fetch_; fetch != nullptr && !free_reads_.empty(); fetch = fetch->next) {
+    if (fetch->in_flight < kReadsOfFetch) return true;
+  }
+  return !waiting_.empty() || !unposted_.empty();
 }
 
 bool OfiPort::try_wait() noexcept {

@@ -125,7 +125,7 @@ class OfiPort {
   bool expose(const void* data, std::size_t bytes, Exposure* out) noexcept;
   void conceal(Exposure& exposure) noexcept;
   void fetch(Fetch& fetch, OfiLane& lane) noexcept;
-  // The lane that the oldest fetch waits for, because nobody has told it the peer's address yet; null: none.
+  // The lane that some fetch waits for, because nobody has told it the peer's address yet; null: none.
   OfiLane* unresolved() noexcept;
 
   // Returns how much has arrived; and one more, when a sender was refused and there is room now.
@@ -147,7 +147,10 @@ class OfiPort {
  private:
   static constexpr std::size_t kBuffers = 32;
   static constexpr std::size_t kReceives = 4, kReceiveBytes = 4 * kFrameBytes;
-  static constexpr std::size_t kReads = 8, kReadBytes = 1 << 20;
+  // Of one fetch there are two reads on their way, so that what has arrived is still in the caches when it is copied:
+  // 4 MiB take 0.5 ms, and with eight reads of 1 MiB 0.9 ms.
+  static constexpr std::size_t kReads = 16, kReadBytes = 512 << 10;
+  static constexpr unsigned kReadsOfFetch = 2;
   static constexpr unsigned kBatch = 16;
 
   struct Arrived {
@@ -176,6 +179,9 @@ class OfiPort {
   void end_read(OfiRead& read, bool complete) noexcept REQUIRES(lock_);
   void end_fetch(Fetch& fetch) noexcept REQUIRES(lock_);
   void ask_for_reads() noexcept REQUIRES(lock_);
+  void add_fetch(Fetch& fetch) noexcept REQUIRES(lock_);
+  // Takes one off the queue, if it is there.
+  void remove_fetch(Fetch& fetch) noexcept REQUIRES(lock_);
   void end_queued_fetches(ProcessId peer) noexcept REQUIRES(lock_);
   void forsake(ProcessId peer) noexcept REQUIRES(lock_);
   void push_waiting() noexcept REQUIRES(lock_);
@@ -204,7 +210,7 @@ class OfiPort {
   std::deque<OfiRead> reads_ GUARDED_BY(lock_);
   std::vector<OfiRead*> free_reads_ GUARDED_BY(lock_);
   Fetch* first_fetch_ GUARDED_BY(lock_) = nullptr;  // which have not asked for everything, in order
-  Fetch* last_fetch_ GUARDED_BY(lock_) = nullptr;
+  Fetch** end_of_fetches_ GUARDED_BY(lock_) = &first_fetch_;
   std::vector<OfiLane*> waiting_ GUARDED_BY(lock_);
 
   // Of the one in poll(); others read.
