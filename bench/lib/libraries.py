@@ -19,6 +19,7 @@ class Library:
     wrapper: str
     launcher_args: tuple
     variables: dict = dataclasses.field(default_factory=dict)  # of the environment, besides everybody's
+    inside: tuple = ()  # what runs the launcher elsewhere
 
     def compile(self, source, program):
         program.parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +29,7 @@ class Library:
             sys.exit(f"bench/run: {self.title} could not build {source}:\n{done.stderr}")
 
     def launch(self, ranks, program, *args):
-        return [self.prefix / "bin/mpiexec", *self.launcher_args, "-n", str(ranks), program, *args]
+        return [*self.inside, self.prefix / "bin/mpiexec", *self.launcher_args, "-n", str(ranks), program, *args]
 
     def describe(self):
         return {"name": self.name, "title": self.title, "version": self.version}

@@ -1,4 +1,5 @@
-"""The way between hosts, measured within one: each library over TCP by loopback, without its shared memory.
+"""The way between hosts, measured on one machine: each library over TCP by loopback, without its shared memory, or between two
+hosts that are network namespaces (tests/support/hosts.py).
 
 Beside Heddle's figures stand those of libfabric's own ping-pong with the same provider: what the network's software takes
 before any MPI. A peer goes its usual way over TCP: MPICH by libfabric's `tcp`, Open MPI by its own.
@@ -14,6 +15,9 @@ import time
 
 import suites
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/support"))
+import hosts  # noqa: E402
+
 SIZES = (8, 64 << 10, 1 << 20, 4 << 20)
 PORT = 47592  # where fi_pingpong's two sides find each other
 PEERS = {
@@ -22,10 +26,10 @@ PEERS = {
 }
 
 
-def listens(port):
-    """Somebody waits for connections there."""
-    rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return any(row[3] == "0A" and int(row[1].split(":")[1], 16) == port for row in rows)
+def listens(pid):
+    """Somebody waits for connections at fi_pingpong's port, on the host of that process."""
+    rows = [line.split() for line in pathlib.Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+    return any(row[3] == "0A" and int(row[1].split(":")[1], 16) == PORT for row in rows)
 
 
 def programs(_):
@@ -36,11 +40,55 @@ def programs(_):
     ]
 
 
+class Loopback:
+    """Where the programs run: this host."""
+
+    def command(self, command, _):
+        return command
+
+    address = "127.0.0.1"
+
+    def library(self, library, provider):
+        heddle = ({"HEDDLE_FABRIC": "always", "HEDDLE_FABRIC_PROVIDER": provider}, ())
+        variables, arguments = PEERS.get(library.name, heddle)
+        return dataclasses.replace(library, variables=variables, launcher_args=(*library.launcher_args, *arguments))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+class TwoHosts(hosts.Hosts):
+    """Where the programs run: a rank on each of two hosts."""
+
+    def __init__(self):
+        super().__init__(2)
+
+    def command(self, command, host):
+        return [*hosts.entering(self.keepers[f"h{host}"]), *command]
+
+    @property
+    def address(self):
+        return self.addresses["h0"]
+
+    def library(self, library, provider):
+        names = ",".join(self.names)
+        arguments = {
+            "heddle": ("--rsh", self.rsh, "-hosts", names, "-ppn", "1"),
+            "mpich": ("-launcher", "ssh", "-launcher-exec", self.rsh, "-hosts", names, "-ppn", "1"),
+            "openmpi": ("--prtemca", "plm_ssh_agent", self.rsh, "--host", ",".join(f"{n}:1" for n in self.names), *PEERS["openmpi"][1]),
+        }[library.name]
+        variables = {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"} if library.name == "mpich" else {"HEDDLE_FABRIC_PROVIDER": provider}
+        return dataclasses.replace(library, variables=variables, launcher_args=(*library.launcher_args, *arguments), inside=self.command([], 0))
+
+
 class Network(suites.Programs):
-    def __init__(self, name, provider):
-        super().__init__(name, f"the same between two hosts, over TCP by loopback; Heddle and libfabric's own ping-pong by {provider}",
-                         programs)
-        self.provider = provider
+    def __init__(self, name, provider, where=Loopback):
+        way = "TCP by loopback" if where is Loopback else "TCP between two network namespaces"
+        super().__init__(name, f"the same between two hosts, over {way}; Heddle and libfabric's own ping-pong by {provider}", programs)
+        self.provider, self.where = provider, where
 
     def build(self, library, work):
         if library.name == "heddle" and shutil.which("fi_pingpong") is None:
@@ -48,25 +96,23 @@ class Network(suites.Programs):
         super().build(library, work)
 
     def run(self, library, work, cpus, samples, steadiness):
-        heddle = ({"HEDDLE_FABRIC": "always", "HEDDLE_FABRIC_PROVIDER": self.provider}, ())
-        variables, arguments = PEERS.get(library.name, heddle)
-        over = dataclasses.replace(library, variables=variables, launcher_args=(*library.launcher_args, *arguments))
-        super().run(over, work, cpus, samples, steadiness)
-        if library.name == "heddle":
-            for size in SIZES:
-                samples.add(self.name, "raw", size, library.name, self.pingpong(size, cpus), "us")
+        with self.where() as where:
+            super().run(where.library(library, self.provider), work, cpus, samples, steadiness)
+            if library.name == "heddle":
+                for size in SIZES:
+                    samples.add(self.name, "raw", size, library.name, self.pingpong(where, size, cpus), "us")
 
-    def pingpong(self, size, cpus):
+    def pingpong(self, where, size, cpus):
         """One way, µs."""
         rounds = str(max(200, min(20_000, (400 << 20) // size)))
         command = ["fi_pingpong", "-p", self.provider, "-e", "rdm", "-I", rounds, "-S", str(size)]
-        pins = [["taskset", "-c", str(cpu)] for cpu in (cpus[0], cpus[-1])]
+        pins = [where.command(["taskset", "-c", str(cpu)], host) for host, cpu in enumerate((cpus[0], cpus[-1]))]
         server = subprocess.Popen([*pins[0], *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             deadline = time.monotonic() + 20
-            while not listens(PORT) and time.monotonic() < deadline and server.poll() is None:
+            while not listens(server.pid) and time.monotonic() < deadline and server.poll() is None:
                 time.sleep(0.01)
-            client = subprocess.run([*pins[1], *command, "127.0.0.1"], capture_output=True, text=True, timeout=120)
+            client = subprocess.run([*pins[1], *command, where.address], capture_output=True, text=True, timeout=120)
         finally:
             server.kill()
             server.wait()
@@ -76,4 +122,6 @@ class Network(suites.Programs):
         return float(found.group(1))
 
 
-SUITES = {suite.name: suite for suite in (Network("network", "net"), Network("network-rxm", "tcp;ofi_rxm"))}
+SUITES = {suite.name: suite for suite in (
+    Network("network", "net"), Network("network-rxm", "tcp;ofi_rxm"),
+    Network("hosts", "net", TwoHosts), Network("hosts-rxm", "tcp;ofi_rxm", TwoHosts))}

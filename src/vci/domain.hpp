@@ -133,7 +133,7 @@ class Domain {
   static constexpr unsigned kLookEveryTests = 256;
   static constexpr std::int64_t kLookEveryNs = 50'000'000;  // for losses; a question is a system call
   static constexpr unsigned kSpins = 20'000;                // about 1 ms, while every rank has a core
-  static constexpr unsigned kFabricCost = 16;               // of a round that asks a network, too
+  static constexpr unsigned kFabricCost = 2;                // of a round that asks a network, too: they take 8 ms then
   static constexpr unsigned kCrowdedSpins = 4;              // then others should run
   static constexpr unsigned kTests = 4096;  // in vain, before one yields for whoever shares the core unknown to us
   static constexpr unsigned kYields = kWithout == Without::kLocks ? 1u << 30 : 64;  // no sleep looks at others' VCIs

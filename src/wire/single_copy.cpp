@@ -1,6 +1,7 @@
 #include "wire/single_copy.hpp"
 
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,15 @@ std::uint64_t make_cookie() noexcept {
          static_cast<std::uint64_t>(getpid()) << 17;
 }
 
+// Of this process, whoever of it asks.
+std::uint64_t process_number() noexcept {
+  static const std::uint64_t number = [] {
+    std::uint64_t random = 0;
+    return getrandom(&random, sizeof random, GRND_NONBLOCK) == sizeof random ? random : make_cookie();
+  }();
+  return number;
+}
+
 bool is_refusal(int cause) noexcept { return cause != EFAULT && cause != ENOMEM; }
 
 // Yama's ptrace_scope; 0 without Yama.
@@ -39,7 +49,7 @@ int ptrace_scope() noexcept {
 PeerMemory::Way PeerMemory::find_way() noexcept {
   Way way;
   const MemoryCard& card = all_->segment_->region(region_).memory;
-  if (card.pid == getpid() && !all_->reader_->always()) {
+  if (card.process == process_number() && !all_->reader_->always()) {
     way = Way::kMapped;
   } else {
     way = reads_cookie() ? Way::kRead : Way::kRefused;
@@ -97,7 +107,8 @@ SingleCopy::SingleCopy(std::shared_ptr<Segment> segment, std::uint32_t self, std
     peers_[i].all_ = this;
     peers_[i].region_ = i;
   }
-  segment_->region(self).memory = {getpid(), reinterpret_cast<std::uint64_t>(&cookie_), cookie_};
+  segment_->region(self).memory = {getpid(), reinterpret_cast<std::uint64_t>(&cookie_), cookie_,
+                                   process_number()};
 }
 
 Offer SingleCopy::offer(const void* data, std::uint32_t taken) noexcept {

@@ -1,6 +1,7 @@
 // compute SECONDS [LATE]: the last rank calls nothing of MPI for that long while the others wait for it, in a receive and in
-// MPI_Finalize. With LATE, each opens a session instead, that rank so much later, and says how long that took it;
+// MPI_Finalize; waiting takes no processor time to speak of. With LATE, each opens a session instead, that rank so much later, and says how long that took it;
 // rank 0 ends at once, and the others when the late one has come.
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +32,10 @@ int main(int argc, char** argv) {
     int told = -1;
     MPI_Recv(&told, 1, MPI_INT, last, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     CHECK_EQ(told, world_size * (world_size - 1) / 2);
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    const double busy = used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1e-6 * (used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    CHECK(seconds < 4 || busy < 0.25 * seconds, "waited %d s, and worked %.2f s", seconds, busy);
   }
   MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   CHECK_EQ(sum, world_size * (world_size - 1) / 2);
