@@ -5,7 +5,8 @@
 //          but not who narrowed a cpuset afterwards, nor the other programs of the node.
 // Method:  yield now and then and learn from what it brings. A yield after which something has arrived at once let the
 //          peer run: the next comes sooner. One that brought nothing, or gave the core away for long, was for strangers:
-//          the next comes later.
+//          the next comes later. With a network, the peer that waits for this core may be a rank of another host, where hosts
+//          are containers: a yield that gave the core away and brought nothing is followed by a sleep, which the network ends.
 // Threads: one object for one wait, on its stack; what was learnt belongs to the thread.
 // Cost:    two clock_gettime (20 ns each) a yield.
 #pragma once
@@ -29,16 +30,20 @@ class Patience {
   // After another round in vain: `spins` rounds of polling, with yields between them as learnt, then `yields` yields, then
   // sleep.
   Step next(unsigned spins, unsigned yields) noexcept {
+    const bool was_shared = yielded_ && shared_;
     if (yielded_) learn(false);
     ++idle_;
     spins /= cost_;
-    if (idle_ >= spins + yields) return Step::kSleep;
-    return idle_ >= spins || idle_ % std::max(yield_after / cost_, 1u) == 0 ? Step::kYield : Step::kSpin;
+    if (idle_ >= spins + yields || (was_shared && cost_ != 1)) return Step::kSleep;
+    const unsigned rounds = cost_ == 1 ? yield_after : std::min(yield_after / cost_, kMostRounds);
+    return idle_ >= spins || idle_ % std::max(rounds, 1u) == 0 ? Step::kYield : Step::kSpin;
   }
   void yield() noexcept {
     const std::int64_t before = now();
     yield_core();
-    long_ = now() - before > kLongNs;
+    const std::int64_t took = now() - before;
+    long_ = took > kLongNs;
+    shared_ = took > kSharedNs;
     yielded_ = true;
   }
   // Something has arrived.
@@ -49,7 +54,8 @@ class Patience {
 
  private:
   static constexpr unsigned kSoonest = 16, kLatest = 1 << 15;
-  static constexpr std::int64_t kLongNs = 500'000;
+  static constexpr unsigned kMostRounds = 512;  // from one yield to the next, with a network: 0.4 ms
+  static constexpr std::int64_t kLongNs = 500'000, kSharedNs = 20'000;
 
   static std::int64_t now() noexcept {
     timespec t;
@@ -68,7 +74,7 @@ class Patience {
   const unsigned cost_;
   unsigned idle_ = 0;
   bool yielded_ = false;
-  bool long_ = false;
+  bool long_ = false, shared_ = false;
 };
 
 }  // namespace heddle::vci

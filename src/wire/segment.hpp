@@ -34,7 +34,8 @@ struct MemoryCard {
   std::int64_t pid = 0;
   std::uint64_t address = 0;  // of a word in private memory...
   std::uint64_t cookie = 0;   // ...that has this value
-  std::uint64_t process = 0;  // no other process has this number; pids are not one where each rank has a namespace of them
+  std::uint64_t process =
+      0;  // no other process has this number; pids are not one where each rank has a namespace of them
 };
 
 struct RegionHeader {

@@ -107,8 +107,7 @@ SingleCopy::SingleCopy(std::shared_ptr<Segment> segment, std::uint32_t self, std
     peers_[i].all_ = this;
     peers_[i].region_ = i;
   }
-  segment_->region(self).memory = {getpid(), reinterpret_cast<std::uint64_t>(&cookie_), cookie_,
-                                   process_number()};
+  segment_->region(self).memory = {getpid(), reinterpret_cast<std::uint64_t>(&cookie_), cookie_, process_number()};
 }
 
 Offer SingleCopy::offer(const void* data, std::uint32_t taken) noexcept {

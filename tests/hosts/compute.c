@@ -34,7 +34,8 @@ int main(int argc, char** argv) {
     CHECK_EQ(told, world_size * (world_size - 1) / 2);
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
-    const double busy = used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1e-6 * (used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    const double busy =
+        used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1e-6 * (used.ru_utime.tv_usec + used.ru_stime.tv_usec);
     CHECK(seconds < 4 || busy < 0.25 * seconds, "waited %d s, and worked %.2f s", seconds, busy);
   }
   MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
