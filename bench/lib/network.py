@@ -90,9 +90,17 @@ class Network(suites.Programs):
         super().__init__(name, f"the same between two hosts, over {way}; Heddle and libfabric's own ping-pong by {provider}", programs)
         self.provider, self.where = provider, where
 
+    def lacking(self):
+        """None: nothing."""
+        if shutil.which("fi_pingpong") is None:
+            return "needs fi_pingpong; install it (apt-get install libfabric-bin)"
+        if self.where is TwoHosts and hosts.rights_lacking():
+            return f"needs {', '.join(hosts.rights_lacking())}"
+        return None
+
     def build(self, library, work):
-        if library.name == "heddle" and shutil.which("fi_pingpong") is None:
-            sys.exit(f"bench/run: the suite `{self.name}` needs fi_pingpong; install it (apt-get install libfabric-bin)")
+        if library.name == "heddle" and self.lacking():
+            sys.exit(f"bench/run: the suite `{self.name}` {self.lacking()}")
         super().build(library, work)
 
     def run(self, library, work, cpus, samples, steadiness):
