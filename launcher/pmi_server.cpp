@@ -193,7 +193,6 @@ void PmiServer::answer_get(const std::string& key, const std::string* value) {
 
 void PmiServer::enter_barrier(Client& client) {
   if (client.in_barrier) return;
-  client.in_barrier = true;
   for (const Client& other : clients_) {
     if (!other.in_barrier || !other.asked_first || !client.asked_first) continue;
     if (other.asked_first == client.asked_first) continue;
@@ -201,6 +200,7 @@ void PmiServer::enter_barrier(Client& client) {
         client.number, "it and rank " + std::to_string(other.number) +
                            " are not in the same program: ranks that run several have to run the same ones");
   }
+  client.in_barrier = true;
   if (++in_barrier_ == 1 && clients_.size() - lost_ > 1) listener_.pmi_one_waits(client.number);
   end_barrier_if_all_wait();
 }

@@ -52,6 +52,7 @@ Status make_process(int threads) {
 void drain(Process& process, bool alone) {
   vci::Domain& domain = process.domain();
   domain.wait(*process.own()->vci, [&] {
+    if (domain.losses().count() != 0) domain.abandoned().tell_of_loss();  // of one that was being read then
     for (std::uint32_t i = 0; i < domain.vci_count(); ++i) {
       if (domain.vci(i).has_busy_lanes()) return false;
     }

@@ -86,7 +86,8 @@ bool silence(SendRequest& send, vci::Lane& lane, bool* over) noexcept {
     }
     if (send.everything_there) return false;  // complete in a moment
     send.revoked = true;
-    take_back = send.exposure.registration != nullptr;
+    take_back =
+        send.exposure.registration != nullptr && !send.streaming;  // a peer that has asked for it fetches no more
     if (!take_back && (!send.claims || send.mine.bytes != 0 || send.claims.claim(UINT32_MAX).count != 0)) return true;
   }
   if (take_back) {

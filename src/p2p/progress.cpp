@@ -88,11 +88,15 @@ void reap_later(Request& request) noexcept {
 }
 
 void abandon(Request& request) noexcept {
-  vci::AbandonedList& list = request.vci->domain().abandoned();
+  vci::Domain& domain = request.vci->domain();
+  vci::AbandonedList& list = domain.abandoned();
   request.reaper.request = &request;
   request.reaper.on_loss = [](vci::Abandoned& one) { give_up(*static_cast<Request::Reaper&>(one).request); };
   list.add(request.reaper);
-  if (let_go(request)) return;
+  if (let_go(request)) {
+    if (domain.losses().count() != 0) list.tell_of_loss();  // it may have come too late for those
+    return;
+  }
   list.remove(request.reaper);
   request.type->destroy(request);
 }

@@ -75,8 +75,10 @@ inline void destroy(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS 
 
 inline void finish(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
   vci::Vci& vci = *receive.vci;
-  if (receive.abandoned) [[unlikely]]
+  if (receive.abandoned) [[unlikely]] {
+    receive.complete.store(1, std::memory_order_release);  // a loss may be told before it is reaped
     return reap_later(receive);
+  }
   receive.complete.store(1, std::memory_order_release);
   vci.note_completed();
 }

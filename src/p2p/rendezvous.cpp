@@ -110,11 +110,12 @@ void withdraw_offer(SendRequest& send) noexcept {
 void on_cts(vci::Vci&, const wire::Packet& packet) {
   const auto prefix = packet.prefix_as<CtsPrefix>();
   auto& send = *reinterpret_cast<SendRequest*>(prefix.sender);
+  vci::Vci& vci = *send.vci;
   {
     LockGuard guard(send.lane->lock());  // orders this after the announcement, which another thread may have pushed
     if (send.revoked) {
       send.everything_there = true;  // it does not fetch any more
-      return;
+      return vci.wake_waiters();
     }
     send.receiver = prefix.receiver;
     if (!send.claims) send.mine = {send.pushed, send.cursor.total() - send.pushed};
@@ -140,10 +141,11 @@ void on_push(vci::Vci&, const wire::Packet& packet) {
 
 void on_fin(vci::Vci&, const wire::Packet& packet) {
   auto& send = *reinterpret_cast<SendRequest*>(packet.prefix_as<FinPrefix>().sender);
+  vci::Vci& vci = *send.vci;
   {
     LockGuard guard(send.lane->lock());
     send.everything_there = true;
-    if (send.revoked) return;
+    if (send.revoked) return vci.wake_waiters();
     if (send.streaming) return;  // its next push finds nothing to do
   }
   finish_send(send);
@@ -187,6 +189,7 @@ void complete(ReceiveRequest& receive) noexcept {
     const FinPrefix fin{pull->sender};
     if (pull->claimed) answer(receive, kFin, &fin, sizeof fin);
     pull->receive = nullptr;
+    receive.pull = nullptr;
   }
   finish(receive);
 }

@@ -10,7 +10,7 @@
 namespace heddle::vci {
 
 struct Abandoned {
-  // A process is lost. May remove others, and itself only later.
+  // A process is lost. Removes nobody; what it completes is removed later.
   void (*on_loss)(Abandoned&) = nullptr;
   Abandoned* next = nullptr;
   Abandoned** place = nullptr;  // what points here; null: on no list

@@ -153,6 +153,7 @@ void Domain::look_for_losses() noexcept {
 void Domain::lose(wire::ProcessId process, std::string why) {
   if (!losses_.add(process, std::move(why))) return;
   for (const auto& vci : vcis_) vci->lose(process);
+  vcis_.front()->lose(process);  // by which the others ask where their peers are
   losses_.publish();
   abandoned_.tell_of_loss();
   bell().ring();

@@ -128,6 +128,7 @@ TEST_F(SingleCopyTest, AnotherProcess) {
   const auto expected = data;
   std::memset(const_cast<std::byte*>(data.data()), 0, data.size());
   segment->region(0).memory.pid = child;
+  segment->region(0).memory.process = 1;
   EXPECT_EQ(peer.way(), PeerMemory::Way::kRead) << card.pid;
   std::vector<std::byte> got(data.size());
   EXPECT_EQ(read_all(offer, 64, got), got.size());
