@@ -198,7 +198,8 @@ TEST_F(ReachTest, TheFirstOfThePeersAddressesWinsAlsoWhenItIsALittleSlower) {
     if (!i.loopback) outer = i.address;
   }
   if (outer.empty()) GTEST_SKIP() << "this host has no interface but loopback";
-  Answerer slow(outer, 0, Reach::kGraceMs / 4);
+  const std::uint16_t everywhere_free = Socket().listen_at("0.0.0.0", 0);
+  Answerer slow(outer, everywhere_free, Reach::kGraceMs / 4);
   Answerer fast("127.0.0.1", slow.port(), 0);
   EXPECT_TRUE(finds(5, {outer, "127.0.0.1"}, slow.port())) << last_error_detail();
   EXPECT_EQ(address, outer);
