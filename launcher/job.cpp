@@ -166,9 +166,13 @@ void Job::fall(int rank, int code, const std::string& what) {
   const std::string sentence = describe(rank) + " " + what;
   const int survivor = find_survivor([rank](int other) { return other == rank; });
   if (survivor < 0 || ending_) return end_job(code, sentence + "; ending the job");
-  code_ = code_ == 0 ? code : code_;
-  outputs_.say(sentence + "; the job goes on, as rank " + std::to_string(survivor) + " handles errors itself");
+  go_on(code, sentence, survivor);
   if (!ranks_[rank].finished) lose(rank, sentence);
+}
+
+void Job::go_on(int code, const std::string& what, int survivor) {
+  if (code_ == 0) code_ = code;
+  outputs_.say(what + "; the job goes on, as rank " + std::to_string(survivor) + " handles errors itself");
 }
 
 template <class Excluded>
@@ -200,7 +204,7 @@ void Job::check_company() {
 void Job::end_job(int code, const std::string& reason) {
   if (ending_) return;
   ending_ = true;
-  code_ = code_ == 0 ? code : code_;
+  if (code_ == 0) code_ = code;
   outputs_.say(reason);
   signal_all(SIGTERM);
   signal_all(SIGCONT);
@@ -250,8 +254,7 @@ void Job::lost(int node, const std::string& who, const std::string& why) {
   const int survivor = find_survivor([&](int rank) { return ranks_[rank].node == node; });
   const bool goes_on = survivor >= 0 && !ending_;
   if (goes_on) {
-    code_ = code_ == 0 ? kFailed : code_;
-    outputs_.say(sentence + "; the job goes on, as rank " + std::to_string(survivor) + " handles errors itself");
+    go_on(kFailed, sentence, survivor);
   } else {
     end_job(kFailed, sentence + "; ending the job");
   }
@@ -281,9 +284,7 @@ void Job::judge_missing(int rank, int other, const std::string& why) {
   const int gone = misses_itself > is_missed ? rank : other;
   const int survivor = find_survivor([gone](int r) { return r == gone; });
   if (survivor < 0) return end_job(kFailed, sentence + "; ending the job");
-  code_ = code_ == 0 ? kFailed : code_;
-  outputs_.say(sentence + "; the job goes on without rank " + std::to_string(gone) + ", as rank " +
-               std::to_string(survivor) + " handles errors itself");
+  go_on(kFailed, sentence + "; rank " + std::to_string(gone) + " is ended", survivor);
   lose(gone, sentence);
 }
 

@@ -85,6 +85,8 @@ class Job final : private Upstream {
   template <class Excluded>
   int find_survivor(Excluded&& excluded) const;
   void lose(int rank, const std::string& why);
+  // Says what has happened, for which the job is to end with `code`, but not yet.
+  void go_on(int code, const std::string& what, int survivor);
   void judge_missing(int rank, int other, const std::string& why);
   void check_company();
 

@@ -41,12 +41,6 @@ Status own_program(std::string& path) {
   return Status::ok();
 }
 
-Status read_detection_time(int& seconds) {
-  const char* value = std::getenv("HEDDLE_DETECTION_TIME");
-  if (value == nullptr || boot::parse_int(value, 1, 86'400, seconds)) return Status::ok();
-  return error(MPI_ERR_ARG, "HEDDLE_DETECTION_TIME is '%.40s', not a number of seconds from 1 to 86400", value);
-}
-
 Status current_directory(std::string& path) {
   char name[PATH_MAX];
   if (getcwd(name, sizeof name) == nullptr) {
@@ -138,7 +132,7 @@ Status Job::make_remote_nodes() {
   spec_.variables.insert(spec_.variables.end(), options_.variables.begin(), options_.variables.end());
   spec_.out_is_terminal = outputs_.out().is_terminal();
   spec_.err_is_terminal = outputs_.err().is_terminal();
-  HEDDLE_TRY(read_detection_time(spec_.detection_seconds));
+  HEDDLE_TRY(boot::read_detection_time(spec_.detection_seconds));
   HEDDLE_TRY(current_directory(spec_.directory));
   std::string program = options_.remote_mpiexec, shell = options_.remote_shell;
   if (program.empty()) HEDDLE_TRY(own_program(program));

@@ -5,7 +5,8 @@
 // Method:  one interface, a small key-value space with a fence: what was put before a fence can be got after it, by
 //          everyone. pmi1 and pmi2 speak over PMI_FD, pmix through a PMIx library, singleton is a program that nobody
 //          launched, in_process serves the threads of a test. connect() picks from the environment.
-// Threads: one at a time, except abort(), survive() and report_loss(), which any thread may call at any time. The `meanwhile` of a fence may get().
+// Threads: one at a time, except abort(), survive() and report_loss(), which any thread may call at any time. The
+//          `meanwhile` of a fence may get().
 // Cost:    a put or get is one round trip to the launcher (about 20 us on one node), a fence one per process. Put
 //          little. docs/decisions/boot.md has what the protocols cost.
 //

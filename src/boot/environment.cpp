@@ -36,4 +36,10 @@ Status require_environment_int(const char* name, int low, int high, int& value) 
                name, text, low, high);
 }
 
+Status read_detection_time(int& seconds) {
+  const char* value = std::getenv("HEDDLE_DETECTION_TIME");
+  if (value == nullptr || parse_int(value, 1, 86'400, seconds)) return Status::ok();
+  return error(MPI_ERR_ARG, "HEDDLE_DETECTION_TIME is '%.40s', not a number of seconds from 1 to 86400", value);
+}
+
 }  // namespace heddle::boot

@@ -16,4 +16,7 @@ int environment_int(const char* name, int low, int high, int otherwise) noexcept
 // The same for a variable that must be there: the error names it, shows its value and says what to do.
 Status require_environment_int(const char* name, int low, int high, int& value);
 
+// HEDDLE_DETECTION_TIME, in seconds: how long a peer may be silent before it is taken for dead. Unset: `seconds` stays.
+Status read_detection_time(int& seconds);
+
 }  // namespace heddle::boot

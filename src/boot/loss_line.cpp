@@ -12,20 +12,30 @@ constexpr char kSpace = '~';
 
 }  // namespace
 
+std::string to_word(std::string_view sentence) {
+  std::string word(sentence);
+  std::ranges::replace_if(
+      word, [](char c) { return c <= ' ' || c > '~'; }, kSpace);
+  return word;
+}
+
+std::string from_word(std::string_view word) {
+  std::string sentence(word);
+  std::ranges::replace(sentence, kSpace, ' ');
+  return sentence;
+}
+
 std::string survive_line() { return "cmd=" + std::string(kSurvive) + "\n"; }
 
 std::string loss_line(std::string_view command, int rank, std::string_view why) {
-  std::string word(why.substr(0, kMaxWhy));
-  std::ranges::replace_if(
-      word, [](char c) { return c <= ' ' || c > '~'; }, kSpace);
-  return "cmd=" + std::string(command) + " rank=" + std::to_string(rank) + " why=" + word + "\n";
+  return "cmd=" + std::string(command) + " rank=" + std::to_string(rank) + " why=" + to_word(why.substr(0, kMaxWhy)) +
+         "\n";
 }
 
 bool parse_loss(const PmiWords& words, int size, int* rank, std::string* why) {
   const std::string *number = words.find("rank"), *sentence = words.find("why");
   if (number == nullptr || sentence == nullptr || !parse_int(*number, 0, size - 1, *rank)) return false;
-  *why = *sentence;
-  std::ranges::replace(*why, kSpace, ' ');
+  *why = from_word(*sentence);
   return true;
 }
 

@@ -4,7 +4,7 @@
 //   cmd=heddle-loss-report rank=3 why=...\n       from a rank: that one cannot be reached
 //   cmd=heddle-loss rank=3 why=...\n              to every rank, at any time
 //
-// `why` is a sentence with ~ for its spaces.
+// `why` is a sentence as one word.
 #pragma once
 
 #include <string>
@@ -16,6 +16,10 @@ namespace heddle::boot {
 
 inline constexpr std::string_view kSurvive = "heddle-survive", kLossReport = "heddle-loss-report",
                                   kLossNotice = "heddle-loss";
+
+// A sentence as one word, which is what may cross, and back.
+std::string to_word(std::string_view sentence);
+std::string from_word(std::string_view word);
 
 std::string survive_line();
 std::string loss_line(std::string_view command, int rank, std::string_view why);

@@ -3,7 +3,8 @@
 // Problem: an answer carries nothing that says which question it is of; and while a rank waits for the others in a
 //          barrier, it may ask for something else, so that the barrier's end comes before or after that answer.
 // Method:  one question, one answer, in turns. The end of a barrier is the one message that may come in between: it is
-//          kept for the call that waits for it; so is a notice, which Heddle's mpiexec may send at any time. Anything else out of turn is an error, and the last exchange.
+//          kept for the call that waits for it; so is a notice, which Heddle's mpiexec may send at any time. Anything
+//          else out of turn is an error, and the last exchange.
 //          Buffer makes messages of bytes, Message takes one apart (pmi1_line.hpp, pmi2_message.hpp).
 // Threads: as PmiWire's.
 #pragma once

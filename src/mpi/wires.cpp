@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "boot/boot.hpp"
 #include "boot/environment.hpp"
+#include "boot/loss_line.hpp"
 #include "boot/pmi1_line.hpp"
 #include "boot/secret.hpp"
 #include "mpi.h"
@@ -23,20 +23,11 @@
 namespace heddle::mpi {
 namespace {
 
-// An error's sentence as one printable word, which is what may cross, and back.
+// An error that others must hear of, in the place of what they ask for.
 constexpr std::string_view kFailed = "failed:";
-constexpr char kSpace = '~';
 constexpr std::size_t kCardBytes = 200;  // what the meanest launcher carries
-std::string failure_card() {
-  std::string word = (std::string(kFailed) + last_error_detail()).substr(0, kCardBytes);
-  std::replace(word.begin(), word.end(), ' ', kSpace);
-  return word;
-}
-std::string failure_of(const std::string& card) {
-  std::string sentence = card.substr(kFailed.size());
-  std::replace(sentence.begin(), sentence.end(), kSpace, ' ');
-  return sentence;
-}
+std::string failure_card() { return boot::to_word(std::string(kFailed) + last_error_detail()).substr(0, kCardBytes); }
+std::string failure_of(const std::string& card) { return boot::from_word(card.substr(kFailed.size())); }
 
 // The node's shared memory: the first rank of the node makes it and tells the others where it is.
 Status share_segment(boot::Boot& boot, std::uint32_t ranks, std::shared_ptr<wire::Segment>* segment) {
@@ -99,13 +90,6 @@ Status learn_secret(boot::Boot& boot, SipKey* out) {
   return error(MPI_ERR_OTHER,
                "the job's secret is not %zu hexadecimal digits; are all hosts' launchers of one version?",
                2 * boot::kSecretBytes);
-}
-
-// mpiexec has judged it already; under another launcher nobody has.
-Status read_detection_time(int* seconds) {
-  const char* value = std::getenv("HEDDLE_DETECTION_TIME");
-  if (value == nullptr || boot::parse_int(value, 1, 86'400, *seconds)) return Status::ok();
-  return error(MPI_ERR_OTHER, "HEDDLE_DETECTION_TIME is '%.40s', not a number of seconds from 1 to 86400", value);
 }
 
 std::string fabric_key(wire::ProcessId process) { return "heddle-fabric-" + std::to_string(process); }
@@ -198,7 +182,7 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
   options.key = key;
   options.threaded = context.threaded;
   int seconds = options.detection_seconds;
-  HEDDLE_TRY(read_detection_time(&seconds));
+  HEDDLE_TRY(boot::read_detection_time(seconds));
   options.detection_seconds = seconds;
   options.is_near = [&boot, shm_is_alone, self = options.self](wire::ProcessId peer) {
     const auto nodes = boot.node_of_rank();

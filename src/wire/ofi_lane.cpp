@@ -38,7 +38,13 @@ bool OfiLane::try_send(const Header& header, const void* prefix, Payload& payloa
 bool OfiLane::append(const Header& header, const void* prefix, Payload& payload) noexcept {
   const std::size_t bytes = framed_bytes(header.prefix_bytes, payload.bytes);
   if (frame_ != nullptr && frame_->bytes + bytes > OfiPort::kFrameBytes && !push()) return false;
-  if (frame_ == nullptr && !open()) return false;
+  if (frame_ == nullptr) {
+    frame_ = port_.take_buffer();
+    if (frame_ == nullptr) return false;
+    frame_->lane = this;
+    frame_->bytes = sizeof(FrameHeader);
+    packets_ = 0;
+  }
   std::byte* at = frame_->data + frame_->bytes;
   const PacketHeader head{header, static_cast<std::uint32_t>(payload.bytes), 0};
   std::memcpy(at, &head, sizeof head);
@@ -46,29 +52,6 @@ bool OfiLane::append(const Header& header, const void* prefix, Payload& payload)
   payload.take(at + sizeof head + header.prefix_bytes, payload.bytes);
   frame_->bytes += bytes;
   ++packets_;
-  return true;
-}
-
-bool OfiLane::open() noexcept {
-  frame_ = port_.take_buffer();
-  if (frame_ == nullptr) return false;
-  frame_->lane = this;
-  frame_->bytes = sizeof(FrameHeader);
-  packets_ = 0;
-  return true;
-}
-
-bool OfiLane::confirm() noexcept {
-  if (by_value_) {
-    const bool empty = frame_ == nullptr;
-    if (empty && !open()) return false;
-    confirms_ = true;
-    const bool gone = push();
-    confirms_ = false;
-    if (!gone && empty) port_.give_back(*std::exchange(frame_, nullptr));
-    if (!gone) return false;
-  }
-  unconfirmed_ = false;
   return true;
 }
 

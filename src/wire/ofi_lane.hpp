@@ -10,7 +10,6 @@
 #pragma once
 
 #include <atomic>
-#include <utility>
 
 #include "wire/ofi_port.hpp"
 
@@ -39,15 +38,6 @@ class OfiLane final : public TxLane {
   Status resolve(const void* address) noexcept;
   // For the port: sends the open frame; true when it has gone.
   bool push() noexcept REQUIRES(port_.lock());
-  // Sends an empty frame, of which the provider says when it has gone, and so has everything before it. True: nothing is left
-  // to be confirmed here.
-  bool confirm() noexcept REQUIRES(port_.lock());
-  bool confirms() const noexcept { return confirms_; }
-  // Of a frame that goes now. True: from now on confirm() has to be asked.
-  bool note_by_value(bool by_value) noexcept {
-    by_value_ = by_value;
-    return by_value && !std::exchange(unconfirmed_, true);
-  }
   // The same for nobody.
   void drop() noexcept REQUIRES(port_.lock());
 
@@ -55,7 +45,6 @@ class OfiLane final : public TxLane {
   static constexpr std::int64_t kQuietNs = 3000;
   static constexpr std::size_t kEnough = 8 << 10;
 
-  bool open() noexcept REQUIRES(port_.lock());
   bool append(const Header& header, const void* prefix, Payload& payload) noexcept REQUIRES(port_.lock());
 
   OfiWire& wire_;
@@ -69,9 +58,6 @@ class OfiLane final : public TxLane {
   OfiSend* frame_ = nullptr;  // the open one
   std::uint32_t packets_ = 0;
   std::uint32_t sequence_ = 0;
-  bool by_value_ = false;       // so went the last one
-  bool unconfirmed_ = false;    // the port asks confirm()
-  bool confirms_ = false;       // this one shall not
   bool waiting_ = false;        // the port knows that the frame has not gone
   std::int64_t last_gone_ = 0;  // when, in ns
 };

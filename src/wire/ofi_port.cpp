@@ -174,26 +174,21 @@ OfiSend* OfiPort::take_buffer() noexcept {
   return buffer;
 }
 
+// With a completion, also for what the provider could take by value: who leaves must know that nothing is left there.
 OfiPort::Gone OfiPort::send(OfiSend& buffer, fi_addr_t to) noexcept {
-  OfiLane& lane = *buffer.lane;
-  const bool by_value = buffer.bytes <= fabric_->info().tx_attr->inject_size && !lane.confirms();
-  const ssize_t code =
-      by_value ? fi_inject(endpoint_, buffer.data, buffer.bytes, to)
-               : fi_send(endpoint_, buffer.data, buffer.bytes, buffer.memory.descriptor(), to, &buffer.context);
+  const ssize_t code = fi_send(endpoint_, buffer.data, buffer.bytes, buffer.memory.descriptor(), to, &buffer.context);
   if (code == -FI_EAGAIN) {
     refused_ = true;
     return Gone::kNo;
   }
-  buffer.under_way = code == 0 && !by_value;
-  if (code == 0 && lane.note_by_value(by_value)) unconfirmed_.push_back(&lane);
-  if (!buffer.under_way) give_back(buffer);
+  buffer.under_way = code == 0;
+  if (code != 0) give_back(buffer);
   return code == 0 ? Gone::kYes : Gone::kFailed;
 }
 
 bool OfiPort::owes() noexcept {
   LockGuard guard(lock_);
-  std::erase_if(unconfirmed_, [](OfiLane* lane) NO_THREAD_SAFETY_ANALYSIS { return lane->confirm(); });
-  return free_.size() != kBuffers || !unconfirmed_.empty();
+  return free_.size() != kBuffers;
 }
 
 bool OfiPort::expose(const void* data, std::size_t bytes, Exposure* out) noexcept {
@@ -293,7 +288,6 @@ bool OfiPort::lose(ProcessId peer, bool finally) noexcept {
     if (lane->peer() == peer) lane->drop();
     return lane->peer() == peer;
   });
-  std::erase_if(unconfirmed_, [peer](const OfiLane* lane) { return lane->peer() == peer; });
   end_queued_fetches(peer);
   const auto goes_there = [peer](const OfiRead& read) {
     return read.fetch != nullptr && static_cast<OfiLane*>(read.fetch->lane)->peer() == peer;

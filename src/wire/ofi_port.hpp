@@ -113,15 +113,13 @@ class OfiPort {
     if (!buffer.forsaken) free_.push_back(&buffer);
   }
   enum class Gone { kNo, kYes, kFailed };
-  // Sends the first `bytes` of the buffer, which is the port's from then on unless it has not gone. By value where it is
-  // short: over ofi_rxm a completion costs two system calls more, 0.4 us of 6.7. Of what went by value the provider says
-  // nothing, so that the lane has to be confirmed in the end.
+  // Sends the first `bytes` of the buffer, which is the port's from then on unless it has not gone.
   Gone send(OfiSend& buffer, fi_addr_t to) noexcept REQUIRES(lock_);
   // Lanes whose frame is being gathered or has not gone are asked again by poll(), or by flush().
   void add_waiting(OfiLane& lane) noexcept REQUIRES(lock_) { waiting_.push_back(&lane); }
   // False: some of them could not go.
   bool flush() noexcept;
-  // Something was taken that the provider may not have sent yet. Asks for a sign that it has.
+  // Something was taken that the provider has not sent.
   bool owes() noexcept;
 
   bool expose(const void* data, std::size_t bytes, Exposure* out) noexcept;
@@ -214,7 +212,6 @@ class OfiPort {
   Fetch* first_fetch_ GUARDED_BY(lock_) = nullptr;  // which have not asked for everything, in order
   Fetch** end_of_fetches_ GUARDED_BY(lock_) = &first_fetch_;
   std::vector<OfiLane*> waiting_ GUARDED_BY(lock_);
-  std::vector<OfiLane*> unconfirmed_ GUARDED_BY(lock_);  // whose last frame went by value
 
   // Of the one in poll(); others read.
   std::atomic<std::uint64_t> looked_{0}, moved_{0};

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import socket
@@ -118,6 +119,26 @@ class Case(unittest.TestCase):
 
         wait_until(there, f"{count} pids in {path}")
         return [int(line) for line in path.read_text().split()]
+
+    def on_terminal(self, *args):
+        """mpiexec as the foreground job of a terminal of its own, as a shell would start it."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            interruptible()
+            os.execv(MPIEXEC, [MPIEXEC, *map(str, args)])
+        self.addCleanup(os.close, terminal)
+        return pid, terminal
+
+    def read_until(self, terminal, text):
+        seen = b""
+        while text not in seen:
+            try:
+                piece = os.read(terminal, 1000)
+            except OSError:  # how Linux says that the other side is gone
+                break
+            seen += piece
+        self.assertIn(text, seen)
+        return seen
 
     def assert_fails(self, done, code, *parts):
         self.assertEqual(done.code, code, done.err)

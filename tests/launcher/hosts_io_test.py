@@ -1,13 +1,12 @@
 """Over several hosts: output, input, exit codes, signals and terminals."""
 
 import os
-import pty
 import signal
 import subprocess
 import time
 import unittest
 
-from harness import MPIEXEC, PROBE, PYTHON, interruptible, state, status_field, wait_until
+from harness import PROBE, PYTHON, state, status_field, wait_until
 from io_test import CHATTER
 from remote import Hosts, read
 
@@ -123,29 +122,9 @@ for i in range(4000): os.write(1, b"x" * 4999 + b"\\n")
         self.assertEqual(job.finish().code, 143)
 
 
-    def on_terminal(self, *args):
-        """mpiexec as the foreground job of a terminal of its own, as a shell would start it."""
-        pid, terminal = pty.fork()
-        if pid == 0:
-            interruptible()
-            os.environ["HEDDLE_RSH"] = str(self.shell)
-            os.execv(MPIEXEC, [MPIEXEC, *map(str, args)])
-        self.addCleanup(os.close, terminal)
-        return pid, terminal
-
-    def read_until(self, terminal, text):
-        seen = b""
-        while text not in seen:
-            try:
-                piece = os.read(terminal, 1000)
-            except OSError:  # how Linux says that the other side is gone
-                break
-            seen += piece
-        self.assertIn(text, seen)
-
     def test_a_dialogue_on_a_terminal(self):
         program = "printf 'your name? '; read n; echo hello $n; read rest || echo no more"
-        pid, terminal = self.on_terminal("-hosts", "a,b", "-n", 2, "sh", "-c", f"test $PMI_RANK = 1 || {{ {program}; }}")
+        pid, terminal = self.on_terminal("--rsh", self.shell, "-hosts", "a,b", "-n", 2, "sh", "-c", f"test $PMI_RANK = 1 || {{ {program}; }}")
         self.read_until(terminal, b"your name? ")  # a line without an end is shown when it stands still
         os.write(terminal, b"Ada\n")
         self.read_until(terminal, b"hello Ada\r\n")
@@ -155,7 +134,7 @@ for i in range(4000): os.write(1, b"x" * 4999 + b"\\n")
 
     def test_the_interrupt_key(self):
         # It reaches mpiexec and not the remote shells, which it would end.
-        pid, terminal = self.on_terminal("-hosts", "a,b", "-n", 2, "sh", "-c",
+        pid, terminal = self.on_terminal("--rsh", self.shell, "-hosts", "a,b", "-n", 2, "sh", "-c",
                                          f"trap 'sleep 0.5; echo saved; exit 0' INT; echo $$ >> {self.directory}/pids; while true; do sleep 0.01; done")
         self.pids_in("pids", 2)
         os.write(terminal, b"\x03")

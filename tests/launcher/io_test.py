@@ -135,26 +135,6 @@ class Input(Case):
             done = subprocess.run(["sh", "-c", script], stdin=f, capture_output=True, text=True, timeout=DEADLINE)
         self.assertEqual(done.stdout, "first\n\nsecond\nthird\n")
 
-    def on_terminal(self, *args):
-        """mpiexec as the foreground job of a terminal of its own, as a shell would start it."""
-        pid, terminal = pty.fork()
-        if pid == 0:
-            interruptible()
-            os.execv(MPIEXEC, [MPIEXEC, *map(str, args)])
-        self.addCleanup(os.close, terminal)
-        return pid, terminal
-
-    def read_until(self, terminal, text):
-        seen = b""
-        while text not in seen:
-            try:
-                piece = os.read(terminal, 1000)
-            except OSError:  # how Linux says that the other side is gone
-                break
-            seen += piece
-        self.assertIn(text, seen)
-        return seen
-
     def test_a_dialogue_on_a_terminal(self):
         program = "printf 'your name? '; read n; echo hello $n; read rest || echo no more"
         pid, terminal = self.on_terminal("-n", 2, "sh", "-c", f"test $PMI_RANK = 1 || {{ {program}; }}")

@@ -291,7 +291,7 @@ static void in_late_member(void) {
     return;
   }
   memset(data, 0, LARGE);
-  usleep(500000);
+  usleep(500000);  // no call of MPI, by which it would hear of the loss
   const int code = MPI_Bcast(data, LARGE, MPI_BYTE, 0, MPI_COMM_WORLD);
   if (code != MPI_SUCCESS) return check_lost(code);
   CHECK_PATTERN(data, LARGE, 1);
