@@ -5,6 +5,8 @@
 
 #include "mpi/errhandler.hpp"
 #include "mpi/error_text.hpp"
+#include "mpi/info.hpp"
+#include "mpi/matching.hpp"
 #include "mpi/process.hpp"
 
 namespace heddle::comm {
@@ -130,8 +132,22 @@ std::uint16_t assertions(mpi::Info* info) {
   return asserted;
 }
 
+std::vector<mpi::Info::Pair> known_hints(mpi::Info& info) {
+  std::vector<mpi::Info::Pair> hints = info.copy();
+  std::erase_if(hints, [](const mpi::Info::Pair& hint) {
+    return hint.first == kMatchingHint && !match::parse_choice(hint.second);
+  });
+  return hints;
+}
+
 void set_info(Comm& made, mpi::Info* info) {
-  if (info != nullptr) made.info = mpi::take_info(info->copy());
+  if (info != nullptr) made.info = mpi::take_info(known_hints(*info));
+}
+
+void follow_hints(Comm& comm) {
+  if (comm.info == nullptr) return;
+  const std::optional<std::string> engine = comm.info->get(kMatchingHint);
+  if (engine && !mpi::set_matching(comm, *match::parse_choice(*engine))) comm.info->erase(kMatchingHint);
 }
 
 Status ranks_in(Comm& comm, const mpi::Group& group, std::vector<int>* ranks) {

@@ -62,6 +62,7 @@ class Copy {
       }
     }
     HEDDLE_TRY(connect());
+    comm::follow_hints(*made_);
     made_->attributes = attributes;
     made_ = nullptr;
     return Status::ok();

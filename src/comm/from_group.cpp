@@ -92,6 +92,7 @@ Status comm_create_from_group(Group& group, const char* stringtag, Info* info, E
   HEDDLE_TRY(make(*everyone, group, stringtag, info, check(stringtag, errhandler), &made));
   mpi::set_errhandler(*made, errhandler);
   comm::set_info(*made, info);
+  comm::follow_hints(*made);
   *newcomm = mpi::to_handle(made);
   return Status::ok();
 }
@@ -128,6 +129,7 @@ Status intercomm_create_from_groups(Group& local_group, int local_leader, Group*
   HEDDLE_TRY(status);
   mpi::set_errhandler(*made, errhandler);
   comm::set_info(*made, info);
+  comm::follow_hints(*made);
   *newintercomm = mpi::to_handle(made);
   return Status::ok();
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "comm/api_comm.hpp"
+#include "comm/creation.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/topology.hpp"
 
@@ -94,11 +95,12 @@ Status comm_get_name(Comm& comm, char* comm_name, int* resultlen) {
 
 Status comm_set_info(Comm& comm, Info* info) {
   if (info == nullptr) return Status::ok();
-  const std::vector<Info::Pair> hints = info->copy();
+  const std::vector<Info::Pair> hints = comm::known_hints(*info);
   std::lock_guard lock(comm.mutex);
   if (comm.info == nullptr) comm.info = mpi::take_info();
   if (comm.info == nullptr) return error(MPI_ERR_NO_MEM, "no memory for an info object");
   for (const auto& [key, value] : hints) comm.info->set(key, value);
+  comm::follow_hints(comm);
   return Status::ok();
 }
 

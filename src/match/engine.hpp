@@ -3,7 +3,7 @@
 // Problem: a message goes to the oldest posted receive that admits it, a receive takes the oldest message that it
 //          admits, in every mixture of wildcards; searches of long queues are what makes many threads slow.
 // Method:  one concept, several engines, chosen at run time (matcher.hpp). Pure data structures: no I/O, no MPI, no
-//          globals, nothing allocated for a receive or a message, noexcept.
+//          globals, no allocation that could lose a receive or a message, noexcept.
 //
 // Invariants of every engine, between calls:
 //   (1) `arrive` gives the *oldest* matching receive, `post`, `probe` and `extract` the oldest matching message, across
@@ -17,38 +17,70 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 
 #include "match/node.hpp"
 
 namespace heddle::match {
 
+// The depth of a search is the number of entries that it compares.
 struct QueueStats {
+  static constexpr unsigned kDepths = 20;
+
   std::size_t length = 0;
   std::size_t max_length = 0;
-  std::uint64_t searches = 0;
-  std::uint64_t inspected = 0;  // entries compared in all searches; divided by `searches` it is the mean search depth
+  std::uint64_t bytes = 0;                      // of the payloads of what is queued
+  std::uint64_t inspected = 0;                  // entries compared in all searches
+  std::uint64_t deep = 0;                       // the deepest search of more than one entry
+  std::array<std::uint64_t, kDepths> depths{};  // searches of 0, 1, 2 … 3, 4 … 7 entries and so on; the last: and more
 
-  void added() noexcept {
+  std::uint64_t searches() const noexcept { return std::accumulate(depths.begin(), depths.end(), std::uint64_t{0}); }
+  std::uint64_t deepest() const noexcept { return std::max<std::uint64_t>(deep, depths[1] != 0); }
+
+  void added(std::uint32_t payload = 0) noexcept {
     if (++length > max_length) max_length = length;
+    bytes += payload;
   }
-  void removed() noexcept { --length; }
-  void searched(std::uint64_t entries) noexcept {
-    ++searches;
+  void removed(std::uint32_t payload = 0) noexcept {
+    --length;
+    bytes -= payload;
+  }
+  [[gnu::always_inline]] void searched(std::uint64_t entries) noexcept {
+    ++depths[std::min<unsigned>(kDepths - 1, static_cast<unsigned>(std::bit_width(entries)))];
     inspected += entries;
+    if (entries > deep && entries > 1) [[unlikely]]
+      deep = entries;
   }
-  // Of two engines that had the queue in turn.
-  friend QueueStats operator+(const QueueStats& a, const QueueStats& b) noexcept {
-    return {a.length + b.length, std::max(a.max_length, b.max_length), a.searches + b.searches,
-            a.inspected + b.inspected};
+  void searched_none() noexcept { ++depths[0]; }
+  void searched_one() noexcept {
+    ++depths[1];
+    ++inspected;
+  }
+  // Of two engines that had the queue in turn, or have parts of it.
+  friend QueueStats operator+(QueueStats a, const QueueStats& b) noexcept {
+    a.length += b.length;
+    a.bytes += b.bytes;
+    a.max_length = std::max(a.max_length, b.max_length);
+    a.inspected += b.inspected;
+    a.deep = std::max(a.deep, b.deep);
+    std::transform(a.depths.begin(), a.depths.end(), b.depths.begin(), a.depths.begin(), std::plus<>());
+    return a;
   }
 };
 
 struct Stats {
   QueueStats posted;
   QueueStats unexpected;
+
+  friend Stats operator+(const Stats& a, const Stats& b) noexcept {
+    return {a.posted + b.posted, a.unexpected + b.unexpected};
+  }
 };
 
 // What the operations mean:
@@ -79,7 +111,7 @@ concept Engine = requires(E engine, const E& constant, ReceiveNode& receive, Mes
   noexcept->std::same_as<void>;
   { engine.cancel(receive) }
   noexcept->std::same_as<bool>;
-  { constant.probe(key) }
+  { engine.probe(key) }
   noexcept->std::same_as<MessageNode*>;
   { engine.extract(key) }
   noexcept->std::same_as<MessageNode*>;
@@ -90,7 +122,7 @@ concept Engine = requires(E engine, const E& constant, ReceiveNode& receive, Mes
   { engine.drain_in_order(on_receive, on_message) }
   noexcept->std::same_as<void>;
   { constant.stats() }
-  noexcept->std::same_as<const Stats&>;
+  noexcept->std::convertible_to<Stats>;
 };
 
 }  // namespace heddle::match

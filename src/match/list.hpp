@@ -28,30 +28,14 @@ class ListEngine {
         break;
       }
     }
-    searched(stats_.posted, inspected);
+    stats_.posted.searched(inspected);
     return receive;
-  }
-
-  // arrive() of a message that the oldest receive admits; null: ask arrive(). Costs less when it is inlined.
-  ReceiveNode* arrive_at_front(const Key& message_key) noexcept {
-    ReceiveNode* receive = posted_.front();
-    if (receive == nullptr || !matches(receive->key, message_key)) return nullptr;
-    unlink(*receive);
-    searched(stats_.posted, 1);
-    return receive;
-  }
-  // post() while no message is queued; false: ask post().
-  bool post_to_empty(ReceiveNode& receive) noexcept {
-    if (!unexpected_.empty()) return false;
-    searched(stats_.unexpected, 0);
-    add_posted(receive);
-    return true;
   }
 
   void add_unexpected(MessageNode& message) noexcept {
     message.sequence = next_sequence_++;
     unexpected_.push_back(message);
-    stats_.unexpected.added();
+    stats_.unexpected.added(message.bytes);
   }
 
   void add_posted(ReceiveNode& receive) noexcept {
@@ -73,7 +57,7 @@ class ListEngine {
       ++inspected;
       if (matches(receive_key, message->key)) break;
     }
-    searched(stats_.unexpected, inspected);
+    stats_.unexpected.searched(inspected);
     return message;
   }
 
@@ -85,7 +69,7 @@ class ListEngine {
 
   void remove(MessageNode& message) noexcept {
     unexpected_.remove(message);
-    stats_.unexpected.removed();
+    stats_.unexpected.removed(message.bytes);
   }
 
   template <class OnReceive, class OnMessage>
@@ -117,14 +101,8 @@ class ListEngine {
   }
 
   const Stats& stats() const noexcept { return stats_; }
-  // Entries that the newest search has compared.
-  std::uint64_t last_search() const noexcept { return last_search_; }
 
  private:
-  void searched(QueueStats& queue, std::uint64_t inspected) const noexcept {
-    queue.searched(inspected);
-    last_search_ = inspected;
-  }
   void unlink(ReceiveNode& receive) noexcept {
     posted_.remove(receive);
     stats_.posted.removed();
@@ -134,7 +112,6 @@ class ListEngine {
   Queue<MessageNode, InOrder> unexpected_;
   std::uint64_t next_sequence_ = 0;
   mutable Stats stats_;
-  mutable std::uint64_t last_search_ = 0;
 };
 static_assert(Engine<ListEngine>);
 

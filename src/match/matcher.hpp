@@ -1,105 +1,120 @@
-// The matching of one VCI: an engine chosen at run time.
+// The matching of one VCI: the default engine, inlined, or whatever was asked for (detour.hpp).
 //
-// Method:  both engines are members and one byte says which is in use; an operation is a predicted branch and then the
-//          engine, inlined. `use` moves everything queued to another engine, in order, at any time. `auto` is the list
-//          until a search is long, and from then on the hash.
+// Method:  one pointer, null in most programs, decides. What is queued moves along in its order whenever that changes, at
+//          any time; counts go on.
 // Threads: the holder of the VCI's lock.
 #pragma once
 
-#include "match/hash.hpp"
-#include "match/list.hpp"
+#include <memory>
+
+#include "match/adaptive.hpp"
+#include "match/detour.hpp"
 
 namespace heddle::match {
 
-enum class EngineKind : unsigned char { kAuto, kList, kHash };
-
-inline constexpr EngineKind kDefaultEngine = EngineKind::kAuto;  // docs/decisions/match-default.md
-
-// The values of the control variable HEDDLE_MATCHING.
-constexpr const char* name_of(EngineKind kind) noexcept {
-  return kind == EngineKind::kAuto ? "auto" : kind == EngineKind::kHash ? "hash" : "list";
-}
-
 class Matcher {
  public:
-  explicit Matcher(EngineKind kind = kDefaultEngine) noexcept
-      : kind_(kind == EngineKind::kHash ? kind : EngineKind::kList),
-        long_search_(kind == EngineKind::kAuto ? kLongSearch : UINT64_MAX) {}
+  Matcher() noexcept = default;
 
-  // A search of the list that compared more entries than this makes `auto` go over to the hash.
-  static constexpr std::uint64_t kLongSearch = 64;
+  // Each is false when there is no memory: all stays as it was.
+  // The engine of all contexts that have none of their own.
+  bool use(const Choice& choice) noexcept;
+  // An engine for one context, or another one than it has. Its counts begin with it.
+  bool use(std::uint32_t context, const Choice& choice) noexcept;
+  // The context has no engine of its own any more.
+  void share(std::uint32_t context) noexcept;
+  // Whether the time that matching takes is counted.
+  bool take_time(bool on) noexcept;
 
-  // The engine in use: kList or kHash.
-  EngineKind engine() const noexcept { return kind_; }
-
-  // Goes on with the other engine. Receives and messages keep their order; each engine keeps its own statistics.
-  [[gnu::cold]] void use(EngineKind kind) noexcept {
-    if (kind == kind_) return;
-    kind == EngineKind::kHash ? migrate(list_, hash_) : migrate(hash_, list_);
-    kind_ = kind;
+  Choice choice() const noexcept { return detour_ == nullptr ? kDefaultEngine : detour_->common().choice; }
+  // Of a context with an engine of its own; null where it has none.
+  const Detour::Part* own(std::uint32_t context) const noexcept {
+    return detour_ == nullptr ? nullptr : detour_->own(context);
   }
 
   MessageNode* post(ReceiveNode& receive) noexcept {
-    if (in_hash()) return hash_.post(receive);
-    return after_search(list_.post(receive));
+    if (detour_ == nullptr) [[likely]]
+      return direct_.post(receive);
+    return detour_->at(receive.key.context, [&](AnyEngine& engine) { return engine.post(receive); });
   }
   ReceiveNode* arrive(const Key& message_key) noexcept {
-    if (in_hash()) return hash_.arrive(message_key);
-    return after_search(list_.arrive(message_key));
+    if (detour_ == nullptr) [[likely]]
+      return direct_.arrive(message_key);
+    return detour_->at(message_key.context, [&](AnyEngine& engine) { return engine.arrive(message_key); });
   }
-  // Short cuts for the usual case, of the list alone; null or false: nothing happened, ask arrive() or post().
-  ReceiveNode* arrive_at_front(const Key& message_key) noexcept {
-    return in_hash() ? nullptr : list_.arrive_at_front(message_key);
-  }
-  bool post_to_empty(ReceiveNode& receive) noexcept { return !in_hash() && list_.post_to_empty(receive); }
+  // Short cuts for the usual case, of the default engine alone; null or false: nothing happened, ask arrive() or post().
+  ReceiveNode* arrive_at_front(const Key& message_key) noexcept { return direct_.arrive_at_front(message_key); }
+  bool post_to_empty(ReceiveNode& receive) noexcept { return detour_ == nullptr && direct_.post_to_empty(receive); }
 
   void add_unexpected(MessageNode& message) noexcept {
-    in_hash() ? hash_.add_unexpected(message) : list_.add_unexpected(message);
+    if (detour_ == nullptr) [[likely]]
+      return direct_.add_unexpected(message);
+    detour_->at(message.key.context, [&](AnyEngine& engine) { engine.add_unexpected(message); });
   }
-  void add_posted(ReceiveNode& receive) noexcept { in_hash() ? hash_.add_posted(receive) : list_.add_posted(receive); }
-  bool cancel(ReceiveNode& receive) noexcept { return in_hash() ? hash_.cancel(receive) : list_.cancel(receive); }
-  MessageNode* probe(const Key& receive_key) const noexcept {
-    return in_hash() ? hash_.probe(receive_key) : list_.probe(receive_key);
+  void add_posted(ReceiveNode& receive) noexcept {
+    if (detour_ == nullptr) [[likely]]
+      return direct_.add_posted(receive);
+    detour_->at(receive.key.context, [&](AnyEngine& engine) { engine.add_posted(receive); });
+  }
+  bool cancel(ReceiveNode& receive) noexcept {
+    if (detour_ == nullptr) [[likely]]
+      return direct_.cancel(receive);
+    return detour_->at(receive.key.context, [&](AnyEngine& engine) { return engine.cancel(receive); });
+  }
+  MessageNode* probe(const Key& receive_key) noexcept {
+    if (detour_ == nullptr) [[likely]]
+      return direct_.probe(receive_key);
+    return detour_->at(receive_key.context, [&](AnyEngine& engine) { return engine.probe(receive_key); });
   }
   MessageNode* extract(const Key& receive_key) noexcept {
-    if (in_hash()) return hash_.extract(receive_key);
-    return after_search(list_.extract(receive_key));
+    if (detour_ == nullptr) [[likely]]
+      return direct_.extract(receive_key);
+    return detour_->at(receive_key.context, [&](AnyEngine& engine) { return engine.extract(receive_key); });
   }
-  void remove(MessageNode& message) noexcept { in_hash() ? hash_.remove(message) : list_.remove(message); }
+  void remove(MessageNode& message) noexcept {
+    if (detour_ == nullptr) [[likely]]
+      return direct_.remove(message);
+    detour_->at(message.key.context, [&](AnyEngine& engine) { engine.remove(message); });
+  }
   template <class OnReceive, class OnMessage>
   void purge(std::uint32_t context, OnReceive&& on_receive, OnMessage&& on_message) noexcept {
-    in_hash() ? hash_.purge(context, on_receive, on_message) : list_.purge(context, on_receive, on_message);
+    if (detour_ == nullptr) return direct_.purge(context, on_receive, on_message);
+    Giver giver(on_receive, on_message);
+    detour_->of(context).engine->purge(context, giver);
   }
+  // Oldest first in each context.
   template <class OnReceive, class OnMessage>
   void drain_in_order(OnReceive&& on_receive, OnMessage&& on_message) noexcept {
-    in_hash() ? hash_.drain_in_order(on_receive, on_message) : list_.drain_in_order(on_receive, on_message);
+    if (detour_ == nullptr) return direct_.drain_in_order(on_receive, on_message);
+    Giver giver(on_receive, on_message);
+    detour_->drain_in_order(giver);
   }
-  const Stats& stats() const noexcept { return in_hash() ? hash_.stats() : list_.stats(); }
-  // Of both engines, whichever held the queues when.
-  Stats totals() const noexcept {
-    return {list_.stats().posted + hash_.stats().posted, list_.stats().unexpected + hash_.stats().unexpected};
+
+  // Of all engines, also of those that were in use before.
+  Stats stats() const noexcept {
+    const Stats here = before_ + direct_.stats();
+    return detour_ == nullptr ? here : here + detour_->stats();
   }
+  std::uint64_t ns() const noexcept { return ns_before_ + (detour_ == nullptr ? 0 : detour_->ns()); }
 
  private:
-  bool in_hash() const noexcept { return kind_ == EngineKind::kHash; }
+  template <class OnReceive, class OnMessage>
+  struct Giver final : Taker {
+    Giver(OnReceive& r, OnMessage& m) noexcept : on_receive(r), on_message(m) {}
+    void take(ReceiveNode& receive) noexcept override { on_receive(receive); }
+    void take(MessageNode& message) noexcept override { on_message(message); }
+    OnReceive& on_receive;
+    OnMessage& on_message;
+  };
 
-  template <class Node>
-  Node* after_search(Node* found) noexcept {
-    if (list_.last_search() > long_search_) [[unlikely]]
-      use(EngineKind::kHash);
-    return found;
-  }
+  // Makes way for what is about to change, and goes back when nothing of it is left.
+  bool leave_direct() noexcept;
+  void return_if_plain() noexcept;
 
-  template <class From, class To>
-  static void migrate(From& from, To& to) noexcept {
-    from.drain_in_order([&](ReceiveNode& receive) { to.add_posted(receive); },
-                        [&](MessageNode& message) { to.add_unexpected(message); });
-  }
-
-  EngineKind kind_;
-  const std::uint64_t long_search_;
-  ListEngine list_;
-  HashEngine hash_;
+  AdaptiveEngine direct_;  // empty while there is a detour
+  std::unique_ptr<Detour> detour_;
+  Stats before_;  // of detours that ended
+  std::uint64_t ns_before_ = 0;
 };
 static_assert(Engine<Matcher>);
 

@@ -5,7 +5,7 @@
 //          MessageNode; both are engine-neutral, so a queue can move from one engine to another.
 //          Queues are rings with a sentinel: to unlink takes no branch. An unlinked node has null links, which is how
 //          `cancel` knows that a receive was matched before (cancel and match exclude each other).
-// Memory:  40 bytes a receive, 56 a message. A search reads `key`, `sequence` and one link: place a node so that it
+// Memory:  40 bytes a receive, 104 a message. A search reads `key`, `sequence` and one link: place a node so that it
 //          does not straddle cache lines.
 // Threads: as the engine that a node is in: none but the holder of the VCI's lock.
 #pragma once
@@ -24,8 +24,10 @@ struct Link {
   bool linked() const noexcept { return next != nullptr; }
 };
 
-struct InBin {};    // the links of one bin, or of the only list
-struct InOrder {};  // the links of all messages in the order of their arrival
+struct InBin {};    // of receives: the links of one bin, or of the only list
+struct InOrder {};  // of messages: the links of all, in the order of their arrival
+template <unsigned kClass>
+struct InClass {};  // of messages: those of a bin, of a table for one class of receives
 
 struct ReceiveNode : Link<InBin> {
   Key key{};
@@ -35,13 +37,14 @@ struct ReceiveNode : Link<InBin> {
 };
 static_assert(sizeof(ReceiveNode) <= 40);
 
-struct MessageNode : Link<InBin>, Link<InOrder> {
+struct MessageNode : Link<InOrder>, Link<InClass<0>>, Link<InClass<1>>, Link<InClass<2>>, Link<InClass<3>> {
   Key key{};
+  std::uint32_t bytes = 0;     // of the payload that is kept with it, for statistics
   std::uint64_t sequence = 0;  // set by the engine: the order of arrival
 
   bool queued() const noexcept { return Link<InOrder>::linked(); }
 };
-static_assert(sizeof(MessageNode) <= 56);
+static_assert(sizeof(MessageNode) <= 104);
 
 // A ring of nodes through their Link<Tag>, oldest first. Owns nothing; cannot move, for its nodes point at it.
 template <class Node, class Tag>

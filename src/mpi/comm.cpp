@@ -22,14 +22,6 @@ SharedSlab<Comm>& comms() {
   return *slab;
 }
 
-template <class Visit>
-void for_each_stream(Comm& comm, Visit visit) {
-  visit(comm.stream);
-  if (comm.spread == nullptr) return;
-  const std::uint32_t streams = std::bit_floor(std::uint32_t{comm.address.vcis});
-  for (std::uint32_t i = 1; i < streams; ++i) visit(comm.spread->streams[i]);
-}
-
 }  // namespace
 
 Comm* take_comm(Process& process, Group& group, Address mine) noexcept {
@@ -112,6 +104,7 @@ Comm::~Comm() {
   for_each_stream(*this, [this](Stream& s) {
     LockGuard guard(s.vci->lock());
     s.vci->matching().purge(address.context + static_cast<std::uint32_t>(Channel::kUser));
+    s.vci->matching().matcher().share(address.context + static_cast<std::uint32_t>(Channel::kUser));
     s.vci->matching().purge(address.context + static_cast<std::uint32_t>(Channel::kCollective));
   });
   process->release_address(address);

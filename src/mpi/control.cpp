@@ -7,19 +7,12 @@
 #include <string_view>
 
 #include "base/lock.hpp"
-#include "match/matcher.hpp"
 #include "mpi.h"
 #include "vci/domain.hpp"
 #include "wire/segment.hpp"
 
 namespace heddle::mpi {
 namespace {
-
-using match::EngineKind;
-
-constexpr const char* kEngines[] = {name_of(EngineKind::kAuto), name_of(EngineKind::kList), name_of(EngineKind::kHash)};
-static_assert(static_cast<int>(EngineKind::kAuto) == 0 && static_cast<int>(EngineKind::kList) == 1 &&
-              static_cast<int>(EngineKind::kHash) == 2);
 
 constexpr const char* kMappings[] = {"hints", "communicators", "none"};  // vci::Mapping
 
@@ -42,11 +35,18 @@ const std::array<Control, kControls> kTable{{
      {},
      MPI_T_VERBOSITY_USER_BASIC,
      MPI_T_SCOPE_LOCAL},
-    {"matching", "HEDDLE_MATCHING", "matching",
-     "the engine that finds the receive of a message: a list, a hash, or a list that becomes a hash after a long "
-     "search",
-     static_cast<int>(match::kDefaultEngine), 0, static_cast<int>(std::size(kEngines)) - 1, kEngines,
-     MPI_T_VERBOSITY_TUNER_BASIC, MPI_T_SCOPE_LOCAL},
+    {"matching",
+     "HEDDLE_MATCHING",
+     "matching",
+     "the engine that finds the receive of a message: adaptive, list, array_list[:keys in a node], vector, fuzzy8, "
+     "fuzzy16 or hash[:bins]; a communicator's own is its info key heddle_matching",
+     0,
+     0,
+     0,
+     {},
+     MPI_T_VERBOSITY_TUNER_BASIC,
+     MPI_T_SCOPE_LOCAL,
+     "adaptive"},
     {"vci_mapping", "HEDDLE_VCI_MAPPING", "threads",
      "what has a VCI of its own while some are left: each communicator, which is spread over all of them where every "
      "rank "

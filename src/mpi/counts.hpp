@@ -7,6 +7,7 @@
 
 #include <span>
 
+#include "base/status.hpp"
 #include "vci/counts.hpp"
 
 namespace heddle::vci {
@@ -22,6 +23,11 @@ void open_counts(vci::Domain& domain, const ContextTable& contexts) noexcept;
 void close_counts() noexcept;
 // Element i is VCI i. One that is not there has counted nothing, before MPI_Init as any.
 void read_counts(std::span<vci::Counts> counts) noexcept;
+// Of all VCIs together.
+match::Stats matching_of_process() noexcept;
+// From the first to the last of these the VCIs take the time of their matching, also those of a later MPI_Init.
+Status take_matching_time() noexcept;
+void leave_matching_time() noexcept;
 // Those of MPI_COMM_WORLD and MPI_COMM_SELF included; outside of MPI_Init and MPI_Finalize none.
 std::uint64_t contexts_in_use() noexcept;
 // Receives of this communicator whose requests still exist. Takes the locks of its VCIs.

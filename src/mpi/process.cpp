@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "boot/boot.hpp"
+#include "match/choice.hpp"
 #include "mpi/control.hpp"
 #include "mpi/wires.hpp"
 #include "vci/domain.hpp"
@@ -25,8 +27,13 @@ Status read_options(vci::DomainOptions* options) {
   options->vcis = static_cast<std::uint32_t>(value);
   HEDDLE_TRY(read_control(kVciMapping, &value, MPI_ERR_OTHER));
   options->mapping = static_cast<vci::Mapping>(value);
-  HEDDLE_TRY(read_control(kMatching, &value, MPI_ERR_OTHER));
-  options->engine = static_cast<match::EngineKind>(value);
+  const std::string engine = read_text(kMatching);
+  const std::optional<match::Choice> choice = match::parse_choice(engine);
+  if (!choice) {
+    return error(MPI_ERR_OTHER, "HEDDLE_MATCHING='%.40s' is no matching engine; there are %s", engine.c_str(),
+                 match::kEngineWords);
+  }
+  options->engine = *choice;
   return Status::ok();
 }
 

@@ -59,6 +59,15 @@ inline Stream& stream_of(Comm& comm, Channel channel, int source, int tag) noexc
   return spread_stream(comm, source, tag);
 }
 
+// What the communicator has on each of its VCIs.
+template <class Visit>
+void for_each_stream(Comm& comm, Visit visit) {
+  visit(comm.stream);
+  if (comm.spread == nullptr) return;
+  const std::uint32_t streams = std::bit_floor(std::uint32_t{comm.address.vcis});
+  for (std::uint32_t i = 1; i < streams; ++i) visit(comm.spread->streams[i]);
+}
+
 // The lane for a message to `peer`; null until it is made.
 inline std::atomic<vci::Lane*>& lane_of(Comm& comm, Channel channel, int peer, int tag) noexcept {
   if (comm.spread == nullptr) [[likely]]

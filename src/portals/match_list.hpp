@@ -45,8 +45,6 @@ struct UnexpectedHeader : match::MessageNode {
 
 class MatchList {
  public:
-  explicit MatchList(match::EngineKind engine) noexcept : matcher_(engine) {}
-
   // Puts the entry on the priority list, unless a message is already there that matches: then that message, which the
   // caller owns from now on (give_back).
   UnexpectedHeader* append(MatchEntry& entry) noexcept { return static_cast<UnexpectedHeader*>(matcher_.post(entry)); }
@@ -72,6 +70,7 @@ class MatchList {
     header->portal = packet.header.portal;
     std::copy_n(packet.prefix, packet.header.prefix_bytes, header->prefix);
     header->payload_bytes = packet.payload_bytes;
+    header->bytes = static_cast<std::uint32_t>(packet.payload_bytes);  // of a packet, which is shorter than that
     std::copy_n(packet.payload, packet.payload_bytes,
                 header->payload);  // which may be null for no bytes, unlike memcpy's
     matcher_.add_unexpected(*header);
@@ -80,7 +79,7 @@ class MatchList {
   // True: the entry was on the list and no message can match it any more.
   bool unlink(MatchEntry& entry) noexcept { return matcher_.cancel(entry); }
   // PtlMESearch: the oldest message that matches; `extract` also takes it off the list for the caller (give_back).
-  const UnexpectedHeader* search(const Key& key) const noexcept {
+  const UnexpectedHeader* search(const Key& key) noexcept {
     return static_cast<const UnexpectedHeader*>(matcher_.probe(key));
   }
   UnexpectedHeader* extract(const Key& key) noexcept { return static_cast<UnexpectedHeader*>(matcher_.extract(key)); }
@@ -96,7 +95,8 @@ class MatchList {
         context, [](match::ReceiveNode&) noexcept {},
         [this](match::MessageNode& node) noexcept { give_back(static_cast<UnexpectedHeader*>(&node)); });
   }
-  match::Stats stats() const noexcept { return matcher_.totals(); }
+  // The engine behind it, and what it counts.
+  match::Matcher& matcher() noexcept { return matcher_; }
 
  private:
   match::Matcher matcher_;

@@ -1,9 +1,11 @@
 #include "tool/pvar.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "mpi/counts.hpp"
+#include "mpi/matching.hpp"
 #include "tool/api.hpp"
 #include "tool/text.hpp"
 
@@ -12,35 +14,161 @@ namespace {
 
 using vci::Counts;
 
+// What is told of the receives that wait and of the messages that wait alike.
+struct QueueText {
+  const char* length;
+  const char* searches;
+  const char* inspected;
+  const char* deepest;
+  const char* histogram;
+};
+constexpr QueueText kPostedText{
+    "receives that wait for their message",
+    "searches of the receives that wait, by messages that came",
+    "receives compared in these searches; divided by their number it is the mean search depth",
+    "the most receives that one search has compared",
+    "searches of the receives that wait, by their depth: 0, 1, 2 to 3, 4 to 7, and so on",
+};
+constexpr QueueText kUnexpectedText{
+    "messages that wait for their receive",
+    "searches of the messages that wait, by receives and probes",
+    "messages compared in these searches; divided by their number it is the mean search depth",
+    "the most messages that one search has compared",
+    "searches of the messages that wait, by their depth: 0, 1, 2 to 3, 4 to 7, and so on",
+};
+
+using match::QueueStats;
+constexpr auto kPosted = &match::Stats::posted;
+constexpr auto kUnexpected = &match::Stats::unexpected;
+using Queue = QueueStats match::Stats::*;
+
+std::uint64_t length_of(const QueueStats& queue) noexcept { return queue.length; }
+std::uint64_t longest_of(const QueueStats& queue) noexcept { return queue.max_length; }
+std::uint64_t searches_of(const QueueStats& queue) noexcept { return queue.searches(); }
+std::uint64_t inspected_of(const QueueStats& queue) noexcept { return queue.inspected; }
+std::uint64_t deepest_of(const QueueStats& queue) noexcept { return queue.deepest(); }
+std::uint64_t bytes_of(const QueueStats& queue) noexcept { return queue.bytes; }
+using Number = std::uint64_t (*)(const QueueStats&) noexcept;
+
+template <Queue kQueue, Number kNumber>
+std::uint64_t vci_number(const Counts& counts) noexcept {
+  return kNumber(counts.queues.*kQueue);
+}
+template <Queue kQueue, Number kNumber>
+void comm_number(mpi::Comm& comm, Pvar::Values values) noexcept {
+  values[0] = kNumber(mpi::matching_of(comm).queues.*kQueue);
+}
+void copy_depths(const QueueStats& queue, Pvar::Values values) noexcept {
+  std::copy(queue.depths.begin(), queue.depths.end(), values.begin());
+}
+template <Queue kQueue>
+void depths(Pvar::Values values) noexcept {
+  copy_depths(mpi::matching_of_process().*kQueue, values);
+}
+template <Queue kQueue>
+void comm_depths(mpi::Comm& comm, Pvar::Values values) noexcept {
+  copy_depths(mpi::matching_of(comm).queues.*kQueue, values);
+}
+Status watch(mpi::Comm* comm) noexcept { return mpi::watch_matching(*comm); }
+Status watch_and_time(mpi::Comm* comm) noexcept {
+  HEDDLE_TRY(watch(comm));
+  return mpi::take_matching_time();
+}
+Status take_time(mpi::Comm*) noexcept { return mpi::take_matching_time(); }
+
+template <std::uint64_t Counts::*kCount>
+std::uint64_t count(const Counts& counts) noexcept {
+  return counts.*kCount;
+}
+
+constexpr int kCounter = MPI_T_PVAR_CLASS_COUNTER, kLevel = MPI_T_PVAR_CLASS_LEVEL,
+              kHighest = MPI_T_PVAR_CLASS_HIGHWATERMARK, kTimer = MPI_T_PVAR_CLASS_TIMER;
+constexpr int kUser = MPI_T_VERBOSITY_USER_BASIC, kDetail = MPI_T_VERBOSITY_USER_DETAIL,
+              kTuner = MPI_T_VERBOSITY_TUNER_DETAIL;
+constexpr int kDepths = static_cast<int>(QueueStats::kDepths);
+constexpr char kMatching[] = "matching", kCommunicators[] = "communicators";
+
 constexpr Pvar kTable[] = {
-    {"messages_sent", MPI_T_PVAR_CLASS_COUNTER, "messages", &Counts::sent, MPI_T_VERBOSITY_USER_BASIC,
-     "messages that left through this VCI, those of collectives included"},
-    {"messages_received", MPI_T_PVAR_CLASS_COUNTER, "messages", &Counts::received, MPI_T_VERBOSITY_USER_BASIC,
-     "messages that came for this VCI, those of collectives included"},
-    {"messages_unexpected", MPI_T_PVAR_CLASS_COUNTER, "matching", &Counts::unexpected, MPI_T_VERBOSITY_USER_BASIC,
-     "messages that came before their receive was posted, and were copied twice"},
-    {"polls_contended", MPI_T_PVAR_CLASS_COUNTER, "threads", &Counts::contended_polls, MPI_T_VERBOSITY_TUNER_BASIC,
-     "looks at this VCI that found another thread at it: many say that threads share a communicator"},
-    {"polls_foreign", MPI_T_PVAR_CLASS_COUNTER, "threads", &Counts::foreign_polls, MPI_T_VERBOSITY_TUNER_DETAIL,
-     "looks at this VCI by threads that waited for something of another one"},
-    {"posted_queue_length", MPI_T_PVAR_CLASS_LEVEL, "matching", &Counts::posted_length, MPI_T_VERBOSITY_USER_DETAIL,
-     "receives that wait for their message"},
-    {"posted_queue_length", MPI_T_PVAR_CLASS_HIGHWATERMARK, "matching", &Counts::posted_max,
-     MPI_T_VERBOSITY_USER_DETAIL, "the most receives that have waited at once since MPI_Init"},
-    {"unexpected_queue_length", MPI_T_PVAR_CLASS_LEVEL, "matching", &Counts::unexpected_length,
-     MPI_T_VERBOSITY_USER_DETAIL, "messages that wait for their receive"},
-    {"unexpected_queue_length", MPI_T_PVAR_CLASS_HIGHWATERMARK, "matching", &Counts::unexpected_max,
-     MPI_T_VERBOSITY_USER_DETAIL, "the most messages that have waited at once since MPI_Init"},
-    {"contexts_in_use", MPI_T_PVAR_CLASS_LEVEL, "communicators", nullptr, MPI_T_VERBOSITY_USER_DETAIL,
-     "communicators that have not been freed, or that something under way still needs; each takes a context",
-     mpi::contexts_in_use},
-    {"receives_open", MPI_T_PVAR_CLASS_LEVEL, "communicators", nullptr, MPI_T_VERBOSITY_USER_DETAIL,
-     "receives of the communicator that the handle is bound to whose requests still exist", nullptr,
-     mpi::open_receives},
+    {"messages_sent", kCounter, "messages", kUser, "messages that left through this VCI, those of collectives included",
+     count<&Counts::sent>},
+    {"messages_received", kCounter, "messages", kUser, "messages that came for this VCI, those of collectives included",
+     count<&Counts::received>},
+    {"messages_unexpected", kCounter, kMatching, kUser,
+     "messages that came before their receive was posted, and were copied twice", count<&Counts::unexpected>},
+    {"polls_contended", kCounter, "threads", MPI_T_VERBOSITY_TUNER_BASIC,
+     "looks at this VCI that found another thread at it: many say that threads share a communicator",
+     count<&Counts::contended_polls>},
+    {"polls_foreign", kCounter, "threads", kTuner,
+     "looks at this VCI by threads that waited for something of another one", count<&Counts::foreign_polls>},
+
+    {"posted_queue_length", kLevel, kMatching, kDetail, kPostedText.length, vci_number<kPosted, length_of>},
+    {"posted_queue_length", kHighest, kMatching, kDetail, "the most receives that have waited at once since MPI_Init",
+     vci_number<kPosted, longest_of>},
+    {"unexpected_queue_length", kLevel, kMatching, kDetail, kUnexpectedText.length, vci_number<kUnexpected, length_of>},
+    {"unexpected_queue_length", kHighest, kMatching, kDetail,
+     "the most messages that have waited at once since MPI_Init", vci_number<kUnexpected, longest_of>},
+    {"unexpected_bytes", kLevel, kMatching, kDetail, "bytes of messages that wait for their receive",
+     vci_number<kUnexpected, bytes_of>},
+    {"posted_searches", kCounter, kMatching, kDetail, kPostedText.searches, vci_number<kPosted, searches_of>},
+    {"posted_inspected", kCounter, kMatching, kDetail, kPostedText.inspected, vci_number<kPosted, inspected_of>},
+    {"posted_search_depth", kHighest, kMatching, kDetail, kPostedText.deepest, vci_number<kPosted, deepest_of>},
+    {"unexpected_searches", kCounter, kMatching, kDetail, kUnexpectedText.searches,
+     vci_number<kUnexpected, searches_of>},
+    {"unexpected_inspected", kCounter, kMatching, kDetail, kUnexpectedText.inspected,
+     vci_number<kUnexpected, inspected_of>},
+    {"unexpected_search_depth", kHighest, kMatching, kDetail, kUnexpectedText.deepest,
+     vci_number<kUnexpected, deepest_of>},
+    {"posted_depth_histogram", kCounter, kMatching, kTuner, kPostedText.histogram, nullptr, depths<kPosted>, nullptr,
+     kDepths},
+    {"unexpected_depth_histogram", kCounter, kMatching, kTuner, kUnexpectedText.histogram, nullptr, depths<kUnexpected>,
+     nullptr, kDepths},
+    {"matching_time", kTimer, kMatching, kTuner,
+     "nanoseconds in matching, while some handle of this variable or of comm_matching_time exists",
+     count<&Counts::matching_ns>, nullptr, nullptr, 1, take_time, mpi::leave_matching_time},
+
+    {"contexts_in_use", kLevel, kCommunicators, kDetail,
+     "communicators that have not been freed, or that something under way still needs; each takes a context", nullptr,
+     [](Pvar::Values values) noexcept { values[0] = mpi::contexts_in_use(); }},
+    {"receives_open", kLevel, kCommunicators, kDetail,
+     "receives of the communicator that the handle is bound to whose requests still exist", nullptr, nullptr,
+     [](mpi::Comm& comm, Pvar::Values values) noexcept { values[0] = mpi::open_receives(comm); }},
+
+    // Of one communicator, since the first handle of any of these was allocated or it got the info key heddle_matching.
+    {"comm_posted_queue_length", kLevel, kMatching, kDetail, kPostedText.length, nullptr, nullptr,
+     comm_number<kPosted, length_of>, 1, watch},
+    {"comm_posted_queue_length", kHighest, kMatching, kDetail, "the most receives that have waited at once", nullptr,
+     nullptr, comm_number<kPosted, longest_of>, 1, watch},
+    {"comm_unexpected_queue_length", kLevel, kMatching, kDetail, kUnexpectedText.length, nullptr, nullptr,
+     comm_number<kUnexpected, length_of>, 1, watch},
+    {"comm_unexpected_queue_length", kHighest, kMatching, kDetail, "the most messages that have waited at once",
+     nullptr, nullptr, comm_number<kUnexpected, longest_of>, 1, watch},
+    {"comm_unexpected_bytes", kLevel, kMatching, kDetail, "bytes of messages that wait for their receive", nullptr,
+     nullptr, comm_number<kUnexpected, bytes_of>, 1, watch},
+    {"comm_posted_searches", kCounter, kMatching, kDetail, kPostedText.searches, nullptr, nullptr,
+     comm_number<kPosted, searches_of>, 1, watch},
+    {"comm_posted_inspected", kCounter, kMatching, kDetail, kPostedText.inspected, nullptr, nullptr,
+     comm_number<kPosted, inspected_of>, 1, watch},
+    {"comm_posted_search_depth", kHighest, kMatching, kDetail, kPostedText.deepest, nullptr, nullptr,
+     comm_number<kPosted, deepest_of>, 1, watch},
+    {"comm_unexpected_searches", kCounter, kMatching, kDetail, kUnexpectedText.searches, nullptr, nullptr,
+     comm_number<kUnexpected, searches_of>, 1, watch},
+    {"comm_unexpected_inspected", kCounter, kMatching, kDetail, kUnexpectedText.inspected, nullptr, nullptr,
+     comm_number<kUnexpected, inspected_of>, 1, watch},
+    {"comm_unexpected_search_depth", kHighest, kMatching, kDetail, kUnexpectedText.deepest, nullptr, nullptr,
+     comm_number<kUnexpected, deepest_of>, 1, watch},
+    {"comm_posted_depth_histogram", kCounter, kMatching, kTuner, kPostedText.histogram, nullptr, nullptr,
+     comm_depths<kPosted>, kDepths, watch},
+    {"comm_unexpected_depth_histogram", kCounter, kMatching, kTuner, kUnexpectedText.histogram, nullptr, nullptr,
+     comm_depths<kUnexpected>, kDepths, watch},
+    {"comm_matching_time", kTimer, kMatching, kTuner,
+     "nanoseconds in matching, while some handle of this variable or of "
+     "matching_time exists",
+     nullptr, nullptr, [](mpi::Comm& comm, Pvar::Values values) noexcept { values[0] = mpi::matching_of(comm).ns; }, 1,
+     watch_and_time, mpi::leave_matching_time},
 };
 
 std::string description(const Pvar& pvar) {
-  if (pvar.value == nullptr) return pvar.meaning;
+  if (pvar.of_vci == nullptr) return pvar.meaning;
   return std::string(pvar.meaning) + "; element i is that of virtual communication interface i";
 }
 

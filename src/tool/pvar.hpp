@@ -17,17 +17,26 @@
 namespace heddle::tool {
 
 struct Pvar {
+  using Values = std::span<unsigned long>;
+
   const char* name;
   int var_class;  // MPI_T_PVAR_CLASS_*
   const char* category;
-  std::uint64_t vci::Counts::*value;  // of a VCI; null: see `whole` and `of_comm`
   int verbosity;
   const char* meaning;
-  std::uint64_t (*whole)() noexcept = nullptr;                   // of the process
-  std::uint64_t (*of_comm)(mpi::Comm& comm) noexcept = nullptr;  // bound to a communicator
+  // One of these, by what it is of: each VCI, the process, or a communicator that the handle is bound to.
+  std::uint64_t (*of_vci)(const vci::Counts& counts) noexcept = nullptr;
+  void (*of_process)(Values values) noexcept = nullptr;
+  void (*of_comm)(mpi::Comm& comm, Values values) noexcept = nullptr;
+  int elements = 1;  // of the latter two
+  // What a handle needs before it can be read, and when it is gone. The communicator is null where there is none.
+  Status (*open)(mpi::Comm* comm) noexcept = nullptr;
+  void (*close)() noexcept = nullptr;
 
   // Can be started, stopped, reset, written, and read and reset in one.
-  bool is_counter() const noexcept { return var_class == MPI_T_PVAR_CLASS_COUNTER; }
+  bool is_counter() const noexcept {
+    return var_class == MPI_T_PVAR_CLASS_COUNTER || var_class == MPI_T_PVAR_CLASS_TIMER;
+  }
 };
 
 std::span<const Pvar> pvars() noexcept;

@@ -33,17 +33,11 @@ Status check_object(const Pvar& variable, const mpi::Comm* comm) {
 // What the VCIs say now, or the process, or the communicator.
 void look(const PvarHandle& handle, std::vector<unsigned long>& values) {
   const Pvar& variable = variable_of(handle);
-  if (variable.of_comm != nullptr) {
-    values.front() = variable.of_comm(*handle.comm);
-    return;
-  }
-  if (variable.whole != nullptr) {
-    values.front() = variable.whole();
-    return;
-  }
+  if (variable.of_comm != nullptr) return variable.of_comm(*handle.comm, values);
+  if (variable.of_process != nullptr) return variable.of_process(values);
   std::array<vci::Counts, wire::kMaxVcis> counts;
   mpi::read_counts(std::span(counts).first(values.size()));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = counts[i].*variable.value;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = variable.of_vci(counts[i]);
 }
 
 std::vector<unsigned long> value_at(const PvarHandle& handle, const std::vector<unsigned long>& now) {
@@ -123,7 +117,9 @@ Status on_counters(MPI_T_pvar_session session, MPI_T_pvar_handle handle, int oth
 }  // namespace
 
 void drop(State& state, Handles::iterator handle) {
-  if (variable_of(handle->second).value != nullptr) mpi::unpin_control(mpi::kVcis);
+  const Pvar& variable = variable_of(handle->second);
+  if (variable.of_vci != nullptr) mpi::unpin_control(mpi::kVcis);
+  if (variable.close != nullptr) variable.close();
   if (handle->second.comm != nullptr) mpi::release(*handle->second.comm);
   state.pvar_handles.erase(handle);
 }
@@ -159,21 +155,22 @@ Status t_pvar_handle_alloc(MPI_T_pvar_session pe_session, int pvar_index, void* 
   HEDDLE_TRY(tool::check_session(pe_session));
   HEDDLE_TRY(tool::check_index("pvar_index", pvar_index, tool::pvars().size()));
   const tool::Pvar& pvar = tool::pvars()[static_cast<std::size_t>(pvar_index)];
-  int elements = 1;
-  if (pvar.value != nullptr) HEDDLE_TRY(mpi::read_control(mpi::kVcis, &elements, MPI_T_ERR_INVALID));
+  int elements = pvar.elements;
+  if (pvar.of_vci != nullptr) HEDDLE_TRY(mpi::read_control(mpi::kVcis, &elements, MPI_T_ERR_INVALID));
   tool::PvarHandle made;
   made.session = number_of(pe_session);
   made.variable = pvar_index;
   if (pvar.of_comm != nullptr) {
     if (obj_handle != nullptr) made.comm = mpi::from_handle(*static_cast<MPI_Comm*>(obj_handle));
     HEDDLE_TRY(tool::check_object(pvar, made.comm));
-    made.comm->retain();
   }
+  if (pvar.open != nullptr) HEDDLE_TRY(pvar.open(made.comm));
+  if (made.comm != nullptr) made.comm->retain();
   made.base.resize(static_cast<std::size_t>(elements));
   made.sum.resize(static_cast<std::size_t>(elements));
   tool::State& state = tool::state();
   state.pvar_handles.emplace(state.next, std::move(made));
-  if (pvar.value != nullptr) mpi::pin_control(mpi::kVcis);
+  if (pvar.of_vci != nullptr) mpi::pin_control(mpi::kVcis);
   *handle = tool::to_handle<MPI_T_pvar_handle>(state.next++);
   *count = elements;
   return Status::ok();

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "match/engine.hpp"
+
 namespace heddle::vci {
 
 struct Counts {
@@ -15,10 +17,8 @@ struct Counts {
   std::uint64_t unexpected = 0;       // of those received: no receive was posted
   std::uint64_t contended_polls = 0;  // that found another thread at it
   std::uint64_t foreign_polls = 0;    // by threads that wait for something of another VCI
-  std::uint64_t posted_length = 0;    // of the queue of posted receives, now
-  std::uint64_t unexpected_length = 0;
-  std::uint64_t posted_max = 0;  // the longest that the queue ever was
-  std::uint64_t unexpected_max = 0;
+  std::uint64_t matching_ns = 0;      // while it was measured
+  match::Stats queues;
 };
 
 }  // namespace heddle::vci

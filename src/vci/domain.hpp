@@ -36,13 +36,13 @@ enum class Mapping : unsigned char {
 struct DomainOptions {
   wire::ProcessId self = 0;
   bool threaded = false;
-  std::uint32_t vcis = wire::kMaxVcis;               // HEDDLE_VCIS; at most wire::kMaxVcis
-  match::EngineKind engine = match::kDefaultEngine;  // HEDDLE_MATCHING
-  Mapping mapping = Mapping::kHints;                 // HEDDLE_VCI_MAPPING
-  std::uint32_t cores = 1;                           // of this node that the job may use
-  std::uint32_t local_ranks = 1;                     // of this job on this node
-  Profile profile;                                   // of this machine
-  bool short_sleeps = false;                         // a wake-up may be lost (register_heavy_fence)
+  std::uint32_t vcis = wire::kMaxVcis;           // HEDDLE_VCIS; at most wire::kMaxVcis
+  match::Choice engine = match::kDefaultEngine;  // HEDDLE_MATCHING
+  Mapping mapping = Mapping::kHints;             // HEDDLE_VCI_MAPPING
+  std::uint32_t cores = 1;                       // of this node that the job may use
+  std::uint32_t local_ranks = 1;                 // of this job on this node
+  Profile profile;                               // of this machine
+  bool short_sleeps = false;                     // a wake-up may be lost (register_heavy_fence)
   // Ends the job with this sentence: something happened that no caller can be told of.
   void (*fatal)(void* context, const char* sentence) = nullptr;
   void* fatal_context = nullptr;

@@ -19,14 +19,12 @@ void on_stray_short(Vci& vci, wire::Header header, const std::byte* payload, std
 
 }  // namespace
 
-Vci::Vci(Domain& domain, std::uint32_t index, match::EngineKind engine, bool threaded) noexcept
-    : domain_(domain),
-      index_(index),
-      bell_(threaded ? &domain.bell() : nullptr),
-      matching_(engine),
-      table_(on_stray, on_stray_short) {
+Vci::Vci(Domain& domain, std::uint32_t index, const match::Choice& engine, bool threaded) noexcept
+    : domain_(domain), index_(index), bell_(threaded ? &domain.bell() : nullptr), table_(on_stray, on_stray_short) {
   // The list of lanes keeps its lock: a tool's thread may read it (counts) while the one thread of MPI adds to it.
   if (!threaded || kWithout == Without::kLocks) lock_.elide();
+  LockGuard guard(lock_);
+  matching_.matcher().use(engine);  // without memory for it the default does the same
 }
 
 Status Vci::lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** out) {
@@ -75,11 +73,8 @@ Counts Vci::counts() noexcept {
   LockGuard guard(lock_);
   counts.received = received_;
   counts.unexpected = unexpected_;
-  const match::Stats queues = matching_.stats();
-  counts.posted_length = queues.posted.length;
-  counts.unexpected_length = queues.unexpected.length;
-  counts.posted_max = queues.posted.max_length;
-  counts.unexpected_max = queues.unexpected.max_length;
+  counts.queues = matching_.matcher().stats();
+  counts.matching_ns = matching_.matcher().ns();
   return counts;
 }
 

@@ -28,7 +28,7 @@ class Domain;
 
 class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
  public:
-  Vci(Domain& domain, std::uint32_t index, match::EngineKind engine, bool threaded) noexcept;
+  Vci(Domain& domain, std::uint32_t index, const match::Choice& engine, bool threaded) noexcept;
 
   std::uint32_t index() const noexcept { return index_; }
   Domain& domain() const noexcept { return domain_; }

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "match/matcher.hpp"
+#include "match/oracle.hpp"
 
 namespace heddle::match {
 namespace {
@@ -31,8 +31,7 @@ class EngineTest : public testing::Test {
  protected:
   E engine;
 };
-using Engines = testing::Types<ListEngine, HashEngine, Matcher>;
-TYPED_TEST_SUITE(EngineTest, Engines);
+TYPED_TEST_SUITE(EngineTest, EveryEngine);
 
 TYPED_TEST(EngineTest, AMatchedReceiveCannotBeCancelled) {
   ReceiveNode receive = receive_of({1, 0, 5});
@@ -90,7 +89,7 @@ TEST(ListEngine, MeanSearchDepthIsOneInOrder) {
     engine.post(receives[static_cast<std::size_t>(i)]);
   }
   for (int i = 0; i < kDepth; ++i) EXPECT_EQ(engine.arrive({1, i, i}), &receives[static_cast<std::size_t>(i)]);
-  EXPECT_EQ(engine.stats().posted.searches, std::uint64_t{kDepth});
+  EXPECT_EQ(engine.stats().posted.searches(), std::uint64_t{kDepth});
   EXPECT_EQ(engine.stats().posted.inspected, std::uint64_t{kDepth});
   EXPECT_EQ(engine.stats().posted.max_length, std::size_t{kDepth});
   EXPECT_EQ(engine.stats().posted.length, 0u);
@@ -183,32 +182,113 @@ TEST(HashEngine, LongestBinIsShort) {
   }
 }
 
-TEST(Matcher, AutoGoesOverToTheHashAfterALongSearch) {
-  constexpr int kDepth = 2 * static_cast<int>(Matcher::kLongSearch);
-  for (EngineKind kind : {EngineKind::kAuto, EngineKind::kList}) {
-    Matcher matcher(kind);
-    std::vector<ReceiveNode> receives(kDepth);
+// Random order inspects one entry a search once they are in bins; in order it does so in the list, to which a calm program
+// comes back.
+TEST(AdaptiveEngine, GoesToBinsAfterADeepSearchAndBackWhenMatchesAreInOrder) {
+  constexpr int kDepth = 2000;
+  AdaptiveEngine engine;
+  std::vector<ReceiveNode> receives(kDepth);
+  const auto post_all = [&] {
     for (int i = 0; i < kDepth; ++i) {
-      receives[static_cast<std::size_t>(i)].key = {1, 0, i};
-      ASSERT_EQ(matcher.post(receives[static_cast<std::size_t>(i)]), nullptr);
+      receives[static_cast<std::size_t>(i)].key = {1, i, 0};
+      ASSERT_EQ(engine.post(receives[static_cast<std::size_t>(i)]), nullptr);
     }
-    // Short searches change nothing; the long one still gives what the list would.
-    ASSERT_EQ(matcher.arrive({1, 0, 0}), &receives[0]);
-    EXPECT_EQ(matcher.engine(), EngineKind::kList);
-    for (int i = kDepth - 1; i > 0; --i) ASSERT_EQ(matcher.arrive({1, 0, i}), &receives[static_cast<std::size_t>(i)]);
-    EXPECT_EQ(matcher.engine(), kind == EngineKind::kAuto ? EngineKind::kHash : EngineKind::kList);
-    EXPECT_EQ(matcher.stats().posted.length, 0u);
+  };
+  post_all();
+  for (int i = kDepth; i-- > 0;) ASSERT_EQ(engine.arrive({1, i, 0}), &receives[static_cast<std::size_t>(i)]);
+  EXPECT_LT(static_cast<double>(engine.stats().posted.inspected) / kDepth, 1.8);
+  EXPECT_GT(engine.stats().posted.deepest(), 8u) << "the search that gave the list up";
+
+  post_all();
+  EXPECT_EQ(engine.arrive_at_front({1, 0, 0}), nullptr) << "still in bins: the last time was not in order";
+  for (int i = 0; i < kDepth; ++i) ASSERT_EQ(engine.arrive({1, i, 0}), &receives[static_cast<std::size_t>(i)]);
+  post_all();
+  for (int i = 0; i < kDepth; ++i) ASSERT_EQ(engine.arrive_at_front({1, i, 0}), &receives[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(engine.stats().posted.length, 0u);
+}
+
+// A receive with wildcards that finds its message deep does not walk there a second time.
+TEST(AdaptiveEngine, WildcardsFindDeepMessagesInOneStep) {
+  constexpr int kDepth = 2000;
+  constexpr Key kWanted[] = {{1, kAnySource, 7}, {1, 7, kAnyTag}, {1, 7, 7}};
+  for (const Key& wanted : kWanted) {
+    AdaptiveEngine engine;
+    std::vector<MessageNode> messages(kDepth);
+    for (int i = 0; i < kDepth; ++i) {
+      messages[static_cast<std::size_t>(i)].key = i % 100 == 99 ? Key{1, 7, 7} : Key{1, 1000 + i, 1000 + i};
+      engine.add_unexpected(messages[static_cast<std::size_t>(i)]);
+    }
+    for (int i = 99; i < kDepth; i += 100) ASSERT_EQ(engine.extract(wanted), &messages[static_cast<std::size_t>(i)]);
+    EXPECT_LT(engine.stats().unexpected.inspected, 8u + 3 * kDepth / 100);
+    EXPECT_EQ(engine.extract(wanted), nullptr);
+    engine.drain_in_order([](ReceiveNode&) {}, [](MessageNode&) {});
   }
 }
 
-TEST(Matcher, EnginesHaveNames) {
-  EXPECT_STREQ(name_of(EngineKind::kAuto), "auto");
-  EXPECT_STREQ(name_of(EngineKind::kList), "list");
-  EXPECT_STREQ(name_of(EngineKind::kHash), "hash");
+// The blocks of a queue with an old entry at its head, through which others pass, stay few; so do the entries that a search
+// inspects.
+TEST(BlockEngine, OldEntriesDoNotKeepBlocks) {
+  ArrayListEngine<8> engine;
+  std::vector<ReceiveNode> old(100), passing(16);
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    old[i].key = {1, 0, static_cast<int>(i)};
+    ASSERT_EQ(engine.post(old[i]), nullptr);
+    for (ReceiveNode& receive : passing) {
+      receive.key = {1, 1, 0};
+      ASSERT_EQ(engine.post(receive), nullptr);
+    }
+    for (ReceiveNode& receive : passing) ASSERT_EQ(engine.arrive({1, 1, 0}), &receive);
+  }
+  EXPECT_LE(engine.posted_blocks(), 4 * old.size() / 8 + 2);
+  for (ReceiveNode& receive : old) ASSERT_EQ(engine.arrive(receive.key), &receive);
+  EXPECT_LE(engine.posted_blocks(), 1u);
 }
 
-TEST(Matcher, TotalsGoOnAcrossEngines) {
-  Matcher matcher(EngineKind::kList);
+TEST(FuzzyLanes, TagEqualToSourceDoesNotCollapse) {
+  FuzzyLanes<std::uint8_t> lanes;
+  for (unsigned i = 0; i < kLanes; ++i) lanes.set(i, {1, static_cast<int>(i), static_cast<int>(i)});
+  int candidates = 0;
+  for (int i = 0; i < static_cast<int>(kLanes); ++i) {
+    const std::uint64_t found = lanes.matching({1, i, i});
+    EXPECT_TRUE(found & bit(static_cast<unsigned>(i)));
+    candidates += std::popcount(found);
+  }
+  EXPECT_LE(candidates, 2 * static_cast<int>(kLanes));
+}
+
+TEST(Choice, WordsAreReadAndSpelled) {
+  for (const char* word : {"adaptive", "list", "array_list", "array_list:2", "array_list:64", "vector", "fuzzy8",
+                           "fuzzy16", "hash", "hash:256"}) {
+    const std::optional<Choice> choice = parse_choice(word);
+    ASSERT_TRUE(choice.has_value()) << word;
+    EXPECT_EQ(spelled(*choice), word);
+    EXPECT_NE(make_engine(*choice), nullptr);
+  }
+  for (const char* word : {"", "auto", "lists", "list:2", "hash:", "hash:0", "hash:3", "hash:131072", "array_list:1",
+                           "array_list:128", "array_list:-2", "hash:8 ", ":8"}) {
+    EXPECT_FALSE(parse_choice(word).has_value()) << word;
+  }
+}
+
+TEST(QueueStats, DepthsAreCountedByPowersOfTwo) {
+  QueueStats stats;
+  stats.searched_none();
+  stats.searched_one();
+  EXPECT_EQ(stats.deepest(), 1u);
+  for (std::uint64_t depth : {0, 1, 2, 3, 4, 7, 8, 1 << 18, 1 << 30}) stats.searched(depth);
+  EXPECT_EQ(stats.searches(), 11u);
+  EXPECT_EQ(stats.deepest(), std::uint64_t{1} << 30);
+  EXPECT_EQ(stats.inspected, 1u + 26 + (1 << 18) + (1 << 30) - 1 + 0);
+  EXPECT_EQ(stats.depths[0], 2u);
+  EXPECT_EQ(stats.depths[1], 2u);
+  EXPECT_EQ(stats.depths[2], 2u);
+  EXPECT_EQ(stats.depths[3], 2u);
+  EXPECT_EQ(stats.depths[4], 1u);
+  EXPECT_EQ(stats.depths[19], 2u);
+}
+
+TEST(Matcher, CountsGoOnAcrossEngines) {
+  Matcher matcher;
   std::array<ReceiveNode, 5> receives;
   std::array<MessageNode, 3> messages;
   for (int i = 0; i < 5; ++i) {
@@ -219,17 +299,48 @@ TEST(Matcher, TotalsGoOnAcrossEngines) {
     messages[static_cast<std::size_t>(i)].key = {2, 0, i};
     matcher.add_unexpected(messages[static_cast<std::size_t>(i)]);
   }
-  for (int i = 0; i < 4; ++i) ASSERT_NE(matcher.arrive({1, 0, i}), nullptr);
-  matcher.use(EngineKind::kHash);
-  EXPECT_EQ(matcher.stats().posted.max_length, 1u);  // the hash has not seen the others
-  EXPECT_EQ(matcher.totals().posted.max_length, 5u);
-  EXPECT_EQ(matcher.totals().posted.length, 1u);
-  EXPECT_EQ(matcher.totals().unexpected.max_length, 3u);
-  EXPECT_EQ(matcher.totals().unexpected.length, 3u);
-  matcher.use(EngineKind::kList);
-  EXPECT_EQ(matcher.totals().posted.max_length, 5u);
-  EXPECT_EQ(matcher.totals().unexpected.length, 3u);
+  for (int i = 0; i < 3; ++i) ASSERT_NE(matcher.arrive({1, 0, i}), nullptr);
+  const auto check = [&](const char* when) {
+    EXPECT_EQ(matcher.stats().posted.max_length, 5u) << when;
+    EXPECT_EQ(matcher.stats().posted.length, 2u) << when;
+    EXPECT_EQ(matcher.stats().posted.searches(), 3u) << when;
+    EXPECT_EQ(matcher.stats().unexpected.max_length, 3u) << when;
+    EXPECT_EQ(matcher.stats().unexpected.length, 3u) << when;
+    EXPECT_EQ(matcher.stats().unexpected.searches(), 5u) << when;
+  };
+  check("from the start");
+  ASSERT_TRUE(matcher.use({EngineKind::kHash}));
+  EXPECT_EQ(matcher.choice(), Choice{EngineKind::kHash});
+  check("in the hash");
+  ASSERT_TRUE(matcher.use(1, {EngineKind::kFuzzy8}));
+  check("with an engine of its own for context 1");
+  EXPECT_EQ(matcher.own(1)->stats().posted.length, 2u);
+  EXPECT_EQ(matcher.own(1)->stats().posted.searches(), 0u);
+  EXPECT_EQ(matcher.own(2), nullptr);
+  ASSERT_TRUE(matcher.use({EngineKind::kList}));
+  matcher.share(1);
+  check("in one list");
+  ASSERT_TRUE(matcher.use(kDefaultEngine));
+  check("back at the default");
   matcher.drain_in_order([](ReceiveNode&) {}, [](MessageNode&) {});
+}
+
+TEST(Matcher, TimeIsTakenWhileItIsAskedFor) {
+  Matcher matcher;
+  ReceiveNode receive = receive_of({1, 0, 0});
+  const auto exchange = [&] {
+    matcher.post(receive);
+    matcher.arrive(receive.key);
+  };
+  exchange();
+  EXPECT_EQ(matcher.ns(), 0u);
+  ASSERT_TRUE(matcher.take_time(true));
+  for (int i = 0; i < 100; ++i) exchange();
+  const std::uint64_t taken = matcher.ns();
+  EXPECT_GT(taken, 0u);
+  ASSERT_TRUE(matcher.take_time(false));
+  exchange();
+  EXPECT_EQ(matcher.ns(), taken);
 }
 
 }  // namespace

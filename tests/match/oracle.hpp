@@ -2,6 +2,8 @@
 // engine beside it and compares the identity of every receive and message that either gives.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <deque>
 #include <optional>
@@ -10,6 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "match/adaptive.hpp"
+#include "match/block_engine.hpp"
+#include "match/hash.hpp"
+#include "match/list.hpp"
 #include "match/matcher.hpp"
 
 namespace heddle::match {
@@ -17,7 +23,7 @@ namespace heddle::match {
 struct Op {
   enum Kind { kPost, kArrive, kCancel, kProbe, kExtract, kRemove, kPurge, kMigrate } kind;
   Key key{};       // post, arrive, probe, extract; its context for purge
-  unsigned n = 0;  // cancel, remove: which of all receives or messages that there ever were
+  unsigned n = 0;  // cancel, remove: which of all receives or messages that there ever were; migrate: how
 
   friend bool operator==(const Op&, const Op&) = default;
 };
@@ -26,8 +32,7 @@ inline std::ostream& operator<<(std::ostream& out, const Op& op) {
   static constexpr const char* kNames[] = {"post",    "arrive", "cancel", "probe",
                                            "extract", "remove", "purge",  "migrate"};
   out << kNames[op.kind];
-  if (op.kind == Op::kMigrate) return out;
-  if (op.kind == Op::kCancel || op.kind == Op::kRemove) return out << ' ' << op.n;
+  if (op.kind == Op::kCancel || op.kind == Op::kRemove || op.kind == Op::kMigrate) return out << ' ' << op.n;
   out << " (" << op.key.context;
   if (op.kind == Op::kPurge) return out << ')';
   const auto field = [&](int value, int any) { value == any ? out << ", *" : out << ", " << value; };
@@ -137,9 +142,7 @@ class Twin {
         break;
       }
       case Op::kMigrate:
-        if constexpr (std::is_same_v<E, Matcher>) {
-          engine_.use(engine_.engine() == EngineKind::kList ? EngineKind::kHash : EngineKind::kList);
-        }
+        if constexpr (std::is_same_v<E, Matcher>) same = migrate(op.n + migrations_++);
         break;
     }
     return same && agree(engine_.stats().posted.length, oracle_.posted.size()) &&
@@ -153,7 +156,14 @@ class Twin {
     receives.clear();
     messages.clear();
     engine_.drain_in_order(collect_receives(receives), collect_messages(messages));
-    const bool same = agree(receives, ids(oracle_.posted)) && agree(messages, ids(oracle_.unexpected)) &&
+    std::vector<int> posted = ids(oracle_.posted), unexpected = ids(oracle_.unexpected);
+    if constexpr (std::is_same_v<E, Matcher>) {  // which promises the order within each context
+      by_context(receives, receives_);
+      by_context(posted, receives_);
+      by_context(messages, messages_);
+      by_context(unexpected, messages_);
+    }
+    const bool same = agree(receives, posted) && agree(messages, unexpected) &&
                       agree(engine_.stats().posted.length, 0u) && agree(engine_.stats().unexpected.length, 0u);
     oracle_.posted.clear();
     oracle_.unexpected.clear();
@@ -181,6 +191,36 @@ class Twin {
     Message(const Key& k, int i) : id(i) { key = k; }
     int id;
   };
+
+  // Every way in which a matcher's engines can change.
+  bool migrate(unsigned how) {
+    const std::uint32_t context = how / 8 % 2 == 0 ? 1 : 0;
+    const Choice choice{static_cast<EngineKind>(how / 8 % kEngineKinds)};
+    switch (how % 8) {
+      case 0:
+        return engine_.use(choice);
+      case 1:
+        return engine_.use(kDefaultEngine);
+      case 2:
+        return engine_.use(context, choice);
+      case 3:
+        return engine_.take_time(true);
+      case 4:
+        engine_.share(context);
+        return true;
+      case 5:
+        return engine_.use(context, kDefaultEngine);
+      case 6:
+        return engine_.take_time(false);
+      default:
+        return engine_.use({EngineKind::kArrayList, 2});
+    }
+  }
+  template <class Nodes>
+  static void by_context(std::vector<int>& ids, const Nodes& nodes) {
+    const auto context = [&](int id) { return nodes[static_cast<std::size_t>(id)].key.context; };
+    std::stable_sort(ids.begin(), ids.end(), [&](int a, int b) { return context(a) < context(b); });
+  }
 
   static Oracle::Id id_of(ReceiveNode* node) {
     return node ? Oracle::Id(static_cast<Receive*>(node)->id) : std::nullopt;
@@ -232,6 +272,18 @@ class Twin {
   std::deque<Message> messages_;
   std::vector<int> left_receives_, left_messages_;
   std::string difference_;
+  unsigned migrations_ = 0;
 };
+
+struct HashOfOneBin : HashEngine {
+  HashOfOneBin() : HashEngine(1) {}
+};
+using EveryEngine =
+    testing::Types<ListEngine, ArrayListEngine<2>, ArrayListEngine<64>, VectorEngine, FuzzyEngine<std::uint8_t>,
+                   FuzzyEngine<std::uint16_t>, HashEngine, HashOfOneBin, Adaptive<1, 2>, AdaptiveEngine>;
+// So small that the few operations of an exhaustive test reach all of their states.
+using SmallEngines =
+    testing::Types<ListEngine, ArrayListEngine<2>, BlockEngine<WideLanes, 2>, BlockEngine<FuzzyLanes<std::uint8_t>, 4>,
+                   BlockEngine<FuzzyLanes<std::uint16_t>, 2>, HashOfOneBin, Adaptive<1, 2>>;
 
 }  // namespace heddle::match

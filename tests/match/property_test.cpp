@@ -61,7 +61,7 @@ rc::Gen<Op> any_op(const Space& space) {
     if (choice < 89) return Op{Op::kProbe, receive_key()};
     if (choice < 94) return Op{Op::kExtract, receive_key()};
     if (choice < 97) return Op{Op::kRemove, {}, *full_range(0u, 150u)};
-    if (choice < 99) return Op{Op::kMigrate};
+    if (choice < 99) return Op{Op::kMigrate, {}, *full_range(0u, 1000u)};
     return Op{Op::kPurge, message_key()};
   });
 }
@@ -78,11 +78,14 @@ void check_space(const Space& space) {
 
 template <class E>
 class Property : public testing::Test {};
-using Engines = testing::Types<ListEngine, HashEngine, Matcher>;
-TYPED_TEST_SUITE(Property, Engines);
+TYPED_TEST_SUITE(Property, EveryEngine);
 
 TYPED_TEST(Property, EqualsOracle) {
   for (const Space& space : kSpaces) check_space<TypeParam>(space);
+}
+
+TEST(Property, EqualsOracleWithMigrations) {
+  for (const Space& space : kSpaces) check_space<Matcher>(space);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "match/matcher.hpp"
+#include "match/choice.hpp"
 #include "mpi.h"
 #include "vci/domain.hpp"
 
@@ -46,30 +46,32 @@ TEST(Control, TableAgreesWithItself) {
   EXPECT_EQ(legal_values(controls()[kSingleCopy]), "a text");
   EXPECT_TRUE(controls()[kProfile].is_text());
   EXPECT_FALSE(controls()[kVcis].is_text());
-  EXPECT_EQ(legal_values(controls()[kMatching]), "auto, list or hash");
+  EXPECT_EQ(legal_values(controls()[kVciMapping]), "hints, communicators or none");
   EXPECT_EQ(spelled(controls()[kVcis], 3), "3");
-  EXPECT_EQ(spelled(controls()[kMatching], 2), "hash");
+  EXPECT_EQ(spelled(controls()[kVciMapping], 2), "none");
+  EXPECT_TRUE(controls()[kMatching].is_text());
 }
 
 TEST(Control, DefaultsAreThoseOfTheDomain) {
   EXPECT_EQ(value_of(kVcis), static_cast<int>(vci::DomainOptions{}.vcis));
-  EXPECT_EQ(static_cast<match::EngineKind>(value_of(kMatching)), vci::DomainOptions{}.engine);
+  EXPECT_EQ(match::parse_choice(read_text(kMatching)), vci::DomainOptions{}.engine);
 }
 
 TEST(Control, EnvironmentIsReadAndJudged) {
   setenv("HEDDLE_VCIS", "16", 1);
-  setenv("HEDDLE_MATCHING", "hash", 1);
+  setenv("HEDDLE_VCI_MAPPING", "none", 1);
   EXPECT_EQ(value_of(kVcis), 16);
-  EXPECT_EQ(static_cast<match::EngineKind>(value_of(kMatching)), match::EngineKind::kHash);
+  EXPECT_EQ(static_cast<vci::Mapping>(value_of(kVciMapping)), vci::Mapping::kNone);
   unsetenv("HEDDLE_VCIS");
-  unsetenv("HEDDLE_MATCHING");
+  unsetenv("HEDDLE_VCI_MAPPING");
   for (const char* text : {"0", "17", "", "-1", " 2", "2x", "0x2", "99999999999"}) {
     EXPECT_EQ(class_with("HEDDLE_VCIS", text, kVcis), MPI_ERR_OTHER) << text;
   }
-  for (const char* text : {"", "Auto", "lists", "1"}) {
-    EXPECT_EQ(class_with("HEDDLE_MATCHING", text, kMatching), MPI_ERR_OTHER) << text;
+  for (const char* text : {"", "None", "hint", "1"}) {
+    EXPECT_EQ(class_with("HEDDLE_VCI_MAPPING", text, kVciMapping), MPI_ERR_OTHER) << text;
   }
-  EXPECT_STREQ(last_error_detail(), "HEDDLE_MATCHING='1' is not one of auto, list or hash; correct or unset it");
+  EXPECT_STREQ(last_error_detail(),
+               "HEDDLE_VCI_MAPPING='1' is not one of hints, communicators or none; correct or unset it");
   setenv("HEDDLE_VCIS", "none", 1);
   EXPECT_EQ(freeze_controls().error_class(), MPI_ERR_OTHER);
   unsetenv("HEDDLE_VCIS");
@@ -107,8 +109,8 @@ TEST(Control, IsWrittenUntilFrozen) {
   EXPECT_EQ(value_of(kVcis), 4) << "what is written goes before the environment";
   EXPECT_TRUE(freeze_controls());
   EXPECT_EQ(write_control(kVcis, 5).error_class(), MPI_T_ERR_CVAR_SET_NEVER);
-  setenv("HEDDLE_MATCHING", "list", 1);  // too late
-  EXPECT_EQ(value_of(kMatching), 0);
+  setenv("HEDDLE_VCI_MAPPING", "none", 1);  // too late
+  EXPECT_EQ(value_of(kVciMapping), 0);
   thaw_controls();
   EXPECT_TRUE(write_control(kVcis, 5));
   EXPECT_EQ(value_of(kVcis), 5);

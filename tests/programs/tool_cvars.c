@@ -1,5 +1,5 @@
 // Heddle's control variables: where a value comes from, what takes effect, and from when on it stays.
-//   tool_cvars default|environment|written|broken|bad_single_copy|bad_profile
+//   tool_cvars default|environment|written|broken|bad_single_copy|bad_profile|bad_matching
 #include "check.h"
 
 static int alloc(const char* name, MPI_T_cvar_handle* handle) {
@@ -80,18 +80,20 @@ int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "default";
   const int written = strcmp(how, "written") == 0, broken = strcmp(how, "broken") == 0;
   const int environment = strcmp(how, "environment") == 0;
-  int provided, count, vcis = 16, matching = 0;
+  int provided, count, vcis = 16, mapping = 0;
   char sentence[MPI_MAX_ERROR_STRING];
   char endless[1024];
-  MPI_T_cvar_handle vcis_handle, matching_handle, copy_handle;
+  MPI_T_cvar_handle vcis_handle, mapping_handle, copy_handle;
   MPI_T_pvar_session session;
   MPI_T_pvar_handle early;
-  if (environment) setenv("HEDDLE_VCIS", "3", 1), setenv("HEDDLE_MATCHING", "hash", 1), vcis = 3, matching = 2;
-  if (broken) setenv("HEDDLE_VCIS", "many", 1), setenv("HEDDLE_MATCHING", "fast", 1);
+  if (environment)
+    setenv("HEDDLE_VCIS", "3", 1), setenv("HEDDLE_VCI_MAPPING", "communicators", 1), vcis = 3, mapping = 1;
+  if (broken) setenv("HEDDLE_VCIS", "many", 1), setenv("HEDDLE_VCI_MAPPING", "fast", 1);
 
   if (environment) setenv("HEDDLE_SINGLE_COPY", "off", 1);
   MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
   if (strcmp(how, "bad_single_copy") == 0) write_wrong("single_copy", "sometimes");
+  if (strcmp(how, "bad_matching") == 0) write_wrong("matching", "fast");
   if (strcmp(how, "bad_profile") == 0) write_wrong("profile", "/nowhere/to/be/found");
   copy_handle = text_variable("single_copy", &count);
   check_text(copy_handle, environment ? "off" : "auto");
@@ -99,18 +101,19 @@ int main(int argc, char** argv) {
   CHECK_EQ(MPI_T_cvar_write(copy_handle, endless), MPI_T_ERR_INVALID);
   if (written) CHECK_EQ(MPI_T_cvar_write(copy_handle, "off"), MPI_SUCCESS);
   alloc("vcis", &vcis_handle);
-  alloc("matching", &matching_handle);
+  alloc("vci_mapping", &mapping_handle);
   MPI_T_pvar_session_create(&session);
   if (broken) {
     CHECK_EQ(MPI_T_cvar_read(vcis_handle, &count), MPI_T_ERR_INVALID);
     MPI_Error_string(MPI_T_ERR_INVALID, sentence, &count);
     CHECK(strstr(sentence, "HEDDLE_VCIS='many' is not a number from 1 to 16") != NULL, "%s", sentence);
-    CHECK_EQ(MPI_T_cvar_read(matching_handle, &count), MPI_T_ERR_INVALID);
+    CHECK_EQ(MPI_T_cvar_read(mapping_handle, &count), MPI_T_ERR_INVALID);
     MPI_Error_string(MPI_T_ERR_INVALID, sentence, &count);
-    CHECK(strstr(sentence, "HEDDLE_MATCHING='fast' is not one of auto, list or hash") != NULL, "%s", sentence);
+    CHECK(strstr(sentence, "HEDDLE_VCI_MAPPING='fast' is not one of hints, communicators or none") != NULL, "%s",
+          sentence);
   } else {
     CHECK_EQ(value_of(vcis_handle), vcis);
-    CHECK_EQ(value_of(matching_handle), matching);
+    CHECK_EQ(value_of(mapping_handle), mapping);
     CHECK_EQ(elements(session, &early), vcis);
     CHECK_EQ(write_to(vcis_handle, 5), MPI_T_ERR_CVAR_SET_NOT_NOW);
     CHECK_EQ(value_of(vcis_handle), vcis);
@@ -118,12 +121,12 @@ int main(int argc, char** argv) {
   }
   CHECK_EQ(write_to(vcis_handle, 0), MPI_T_ERR_INVALID);
   CHECK_EQ(write_to(vcis_handle, 17), MPI_T_ERR_INVALID);
-  CHECK_EQ(write_to(matching_handle, 3), MPI_T_ERR_INVALID);
-  CHECK_EQ(write_to(matching_handle, -1), MPI_T_ERR_INVALID);
+  CHECK_EQ(write_to(mapping_handle, 3), MPI_T_ERR_INVALID);
+  CHECK_EQ(write_to(mapping_handle, -1), MPI_T_ERR_INVALID);
   if (written || broken) {
-    vcis = 5, matching = 1;
+    vcis = 5, mapping = 1;
     CHECK_EQ(write_to(vcis_handle, vcis), MPI_SUCCESS);
-    CHECK_EQ(write_to(matching_handle, matching), MPI_SUCCESS);
+    CHECK_EQ(write_to(mapping_handle, mapping), MPI_SUCCESS);
     CHECK_EQ(value_of(vcis_handle), vcis);
   }
   CHECK_EQ(elements(session, &early), vcis);
@@ -137,9 +140,9 @@ int main(int argc, char** argv) {
   check_text(copy_handle, environment || written ? "off" : "auto");
   CHECK_EQ(MPI_T_cvar_write(copy_handle, "auto"), MPI_T_ERR_CVAR_SET_NEVER);
   CHECK_EQ(value_of(vcis_handle), vcis);
-  CHECK_EQ(value_of(matching_handle), matching);
+  CHECK_EQ(value_of(mapping_handle), mapping);
   CHECK_EQ(write_to(vcis_handle, 2), MPI_T_ERR_CVAR_SET_NEVER);
-  CHECK_EQ(write_to(matching_handle, 0), MPI_T_ERR_CVAR_SET_NEVER);
+  CHECK_EQ(write_to(mapping_handle, 0), MPI_T_ERR_CVAR_SET_NEVER);
   CHECK_EQ(vcis_used(session), vcis);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();

@@ -44,8 +44,8 @@ void count_ring(Process& process) {
       EXPECT_GE(now.sent, last.sent);
       EXPECT_GE(now.received, last.received);
       EXPECT_LE(now.unexpected, now.received);
-      EXPECT_LE(now.unexpected_length, now.unexpected_max);
-      EXPECT_LE(now.posted_length, now.posted_max);
+      EXPECT_LE(now.queues.unexpected.length, now.queues.unexpected.max_length);
+      EXPECT_LE(now.queues.posted.length, now.queues.posted.max_length);
       last = now;
     }
   });
@@ -55,9 +55,9 @@ void count_ring(Process& process) {
   const vci::Counts end = domain.vci(0).counts();
   EXPECT_EQ(end.sent, static_cast<std::uint64_t>(kMessages));
   EXPECT_EQ(end.received, static_cast<std::uint64_t>(kMessages));
-  EXPECT_EQ(end.posted_length, 0u);
-  EXPECT_EQ(end.unexpected_length, 0u);
-  EXPECT_LE(end.posted_max, 1u);
+  EXPECT_EQ(end.queues.posted.length, 0u);
+  EXPECT_EQ(end.queues.unexpected.length, 0u);
+  EXPECT_LE(end.queues.posted.max_length, 1u);
   for (std::uint32_t i = 1; i < domain.vci_count(); ++i) EXPECT_EQ(domain.vci(i).counts().sent, 0u);
 }
 

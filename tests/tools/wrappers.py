@@ -105,14 +105,14 @@ def heddle():
     expect(f"{664 - len(missing)} of 664" in info.stdout, "the number of procedures")
     everything = run(tool, "info", "--all").stdout
     expect(missing[0] in everything and "mpicc" in everything, "heddle info --all")
-    for line in ("vcis = 16", "matching = auto", "HEDDLE_VCIS: ", "1 to 16; the default is 16", "auto, list or hash"):
+    for line in ("vcis = 16", "matching = 'adaptive'", "HEDDLE_VCIS: ", "1 to 16; the default is 16", "hints, communicators or none"):
         expect(line in everything, f"heddle info --all lacks '{line}'")
     documented = (pathlib.Path(__file__).parents[2] / "docs/tools.md").read_text()
     for name in re.findall(r"^  (\w+) = ", everything, re.M):
         expect(f"| `HEDDLE_{name.upper()}` | `{name}` |" in documented, f"docs/tools.md lacks {name}")
     told = run(tool, "info", "--all", env={"HEDDLE_MATCHING": "hash", "HEDDLE_VCIS": "99", "HEDDLE_PROFILE": "/a/b"}).stdout
     expect("profile = '/a/b'" in told and "single_copy = 'auto'" in told, "heddle info --all shows texts")
-    expect("matching = hash" in told, "heddle info --all shows the value of the environment")
+    expect("matching = 'hash'" in told, "heddle info --all shows the value of the environment")
     expect("HEDDLE_VCIS='99' is not a number from 1 to 16" in told, "heddle info --all judges the environment")
     fabric = run(tool, "info", "--fabric")
     expect(fabric.returncode == 0 and " chosen" in fabric.stdout and "tcp;ofi_rxm" in fabric.stdout,

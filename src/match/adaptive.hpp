@@ -1,0 +1,251 @@
+// The default engine: a list while searches are short, bins while they are deep.
+//
+// Problem: programs that match in order want a list, whose first entry is the right one; programs that do not want a hash.
+//          Most are the first kind most of the time, and nobody should have to say which.
+// Method:  receives are queued in a list until a search has passed kScan of them; then all move to the bins of a hash, in
+//          order, and later ones go there at once. When kCalm matches in a row came in the order of posting and the bins are
+//          empty, the list is back: nothing has to move then. The two borders are far apart, so a program that
+//          alternates pays for a move of an entry, some ns, and not for one at every turn.
+//          Messages always stand in a list in order of arrival, and in up to four tables of bins, one for each class of
+//          receives: the table of a class is filled when a receive of it searches deep, and given up like the bins of the
+//          receives. So a receive with wildcards finds its message in one step too, and nobody else pays for that.
+// Cost:    docs/decisions/match-default.md: within 2 ns + 15 % of the better one of list and hash at each depth.
+#pragma once
+
+#include "match/bins.hpp"
+#include "match/engine.hpp"
+
+namespace heddle::match {
+
+// Whether matches come in the order of the queue: how many of them in a row did.
+class OrderWatch {
+ public:
+  void matched(std::uint64_t sequence) noexcept {
+    run_ = (run_ + 1) & (0u - static_cast<unsigned>(sequence > last_));  // no branch: nobody could predict it
+    last_ = sequence;
+  }
+  bool calm(unsigned enough) const noexcept { return run_ >= enough; }
+
+ private:
+  std::uint64_t last_ = 0;
+  unsigned run_ = 0;
+};
+
+// A search of a list that has passed kScan entries goes on in bins.
+template <unsigned kScan, unsigned kCalm>
+class Adaptive {
+ public:
+  MessageNode* post(ReceiveNode& receive) noexcept {
+    if (MessageNode* message = extract(receive.key)) return message;
+    add_posted(receive);
+    return nullptr;
+  }
+
+  ReceiveNode* arrive(const Key& message_key) noexcept {
+    if (binned_) return arrive_in_bins(message_key, 0);
+    std::uint64_t inspected = 0;
+    ReceiveNode* receive = list_.front();
+    for (; receive != nullptr; receive = list_.after(*receive)) {
+      if (inspected == kScan) [[unlikely]] {
+        move_to_bins();
+        return arrive_in_bins(message_key, inspected);
+      }
+      ++inspected;
+      if (matches(receive->key, message_key)) [[likely]] {
+        List::remove(*receive);
+        stats_.posted.removed();
+        break;
+      }
+    }
+    stats_.posted.searched(inspected);
+    return receive;
+  }
+
+  // arrive() of a message that the oldest receive admits; null: ask arrive(). Costs less when it is inlined.
+  ReceiveNode* arrive_at_front(const Key& message_key) noexcept {
+    ReceiveNode* receive = list_.front();  // null while they are in the bins
+    if (receive == nullptr || !matches(receive->key, message_key)) return nullptr;
+    List::remove(*receive);
+    stats_.posted.removed();
+    stats_.posted.searched_one();
+    return receive;
+  }
+  // post() while no message is queued; false: ask post().
+  bool post_to_empty(ReceiveNode& receive) noexcept {
+    if (!order_.empty()) return false;
+    stats_.unexpected.searched_none();
+    add_posted(receive);
+    return true;
+  }
+
+  void add_unexpected(MessageNode& message) noexcept {
+    message.sequence = next_sequence_++;
+    order_.push_back(message);
+    stats_.unexpected.added(message.bytes);
+    if (tables_in_use_ != 0) [[unlikely]]
+      each_table([&](auto& table) { table.add(message); });
+  }
+
+  void add_posted(ReceiveNode& receive) noexcept {
+    receive.sequence = next_sequence_++;
+    binned_ ? bins_.add(receive) : list_.push_back(receive);
+    stats_.posted.added();
+  }
+
+  bool cancel(ReceiveNode& receive) noexcept {
+    if (!receive.queued()) return false;
+    if (binned_) {
+      remove_from_bins(receive);
+    } else {
+      List::remove(receive);
+      stats_.posted.removed();
+    }
+    return true;
+  }
+
+  MessageNode* probe(const Key& receive_key) noexcept {
+    std::uint64_t inspected = 0;
+    MessageNode* message = nullptr;
+    if (!order_.empty()) message = find_message(receive_key, inspected);
+    stats_.unexpected.searched(inspected);
+    return message;
+  }
+
+  MessageNode* extract(const Key& receive_key) noexcept {
+    MessageNode* message = probe(receive_key);
+    if (message != nullptr) remove(*message);
+    return message;
+  }
+
+  void remove(MessageNode& message) noexcept {
+    order_.remove(message);
+    stats_.unexpected.removed(message.bytes);
+    if (tables_in_use_ != 0) [[unlikely]]
+      remove_from_tables(message);
+  }
+
+  template <class OnReceive, class OnMessage>
+  void purge(std::uint32_t context, OnReceive&& on_receive, OnMessage&& on_message) noexcept {
+    take_if([context](const Key& key) { return key.context == context; }, on_receive, on_message);
+  }
+
+  template <class OnReceive, class OnMessage>
+  void drain_in_order(OnReceive&& on_receive, OnMessage&& on_message) noexcept {
+    take_if([](const Key&) { return true; }, on_receive, on_message);
+  }
+
+  const Stats& stats() const noexcept { return stats_; }
+
+ private:
+  using List = Queue<ReceiveNode, InBin>;
+
+  [[gnu::noinline]] ReceiveNode* arrive_in_bins(const Key& message_key, std::uint64_t inspected) noexcept {
+    ReceiveNode* receive = bins_.find(message_key, inspected);
+    stats_.posted.searched(inspected);
+    if (receive != nullptr) remove_from_bins(*receive);
+    return receive;
+  }
+  void remove_from_bins(ReceiveNode& receive) noexcept {
+    stats_.posted.removed();
+    bins_.remove(receive);
+    posted_order_.matched(receive.sequence);
+    if (bins_.empty() && posted_order_.calm(kCalm)) [[unlikely]]
+      binned_ = false;
+  }
+  [[gnu::noinline]] void move_to_bins() noexcept {
+    while (ReceiveNode* receive = list_.pop_front()) bins_.add(*receive);
+    binned_ = true;
+  }
+
+  MessageNode* find_message(const Key& key, std::uint64_t& inspected) noexcept {
+    const unsigned c = class_of(key);
+    if ((tables_in_use_ & 1u << c) == 0) {
+      MessageNode* message = order_.front();
+      for (; message != nullptr && inspected < kScan; message = order_.after(*message)) {
+        ++inspected;
+        if (matches(key, message->key)) return message;
+      }
+      if (message == nullptr) return nullptr;
+      tables_in_use_ |= 1u << c;
+      in_table(c, [&](auto& table) {
+        for (message = order_.front(); message != nullptr; message = order_.after(*message)) table.add(*message);
+      });
+    }
+    if (c == 0) return first_match(exact_.of(mix(key)), key, inspected);
+    MessageNode* found = nullptr;
+    in_table(c, [&](auto& table) { found = first_match(table.of(mix(key)), key, inspected); });
+    return found;
+  }
+
+  void remove_from_tables(MessageNode& message) noexcept {
+    each_table([&](auto& table) { table.remove(message); });
+    taken_order_.matched(message.sequence);
+    if (order_.empty() && taken_order_.calm(kCalm)) tables_in_use_ = 0;
+  }
+
+  template <class F>
+  void in_table(unsigned c, F&& f) noexcept {
+    switch (c) {
+      case 0:
+        return f(exact_);
+      case kAnySourceBit:
+        return f(any_source_);
+      case kAnyTagBit:
+        return f(any_tag_);
+      default:
+        return f(any_);
+    }
+  }
+  // The tables in use.
+  template <class F>
+  void each_table(F&& f) noexcept {
+    if (tables_in_use_ & 1) f(exact_);
+    for (unsigned left = tables_in_use_ & ~1u; left != 0; left &= left - 1) [[unlikely]] {
+        in_table(static_cast<unsigned>(std::countr_zero(left)), f);
+      }
+  }
+
+  template <class Wanted, class OnReceive, class OnMessage>
+  void take_if(Wanted wanted, OnReceive& on_receive, OnMessage& on_message) noexcept {
+    List taken;
+    bins_.take_if(wanted, taken);
+    for (ReceiveNode* next = list_.front(); ReceiveNode* receive = next;) {
+      next = list_.after(*receive);
+      if (!wanted(receive->key)) continue;
+      List::remove(*receive);
+      taken.push_back(*receive);
+    }
+    while (ReceiveNode* receive = taken.pop_front()) {
+      stats_.posted.removed();
+      on_receive(*receive);
+    }
+    for (MessageNode* next = order_.front(); MessageNode* message = next;) {
+      next = order_.after(*message);
+      if (!wanted(message->key)) continue;
+      remove(*message);
+      on_message(*message);
+    }
+  }
+
+  List list_;
+  ReceiveBins bins_;
+  OrderWatch posted_order_;
+  bool binned_ = false;  // all receives are in the bins; else all are in the list
+
+  unsigned tables_in_use_ = 0;  // bit c: that of class c holds all messages; else none
+  Queue<MessageNode, InOrder> order_;
+  Bins<MessageNode, InClass<0>, 0> exact_;
+  Bins<MessageNode, InClass<1>, kAnySourceBit> any_source_;
+  Bins<MessageNode, InClass<2>, kAnyTagBit> any_tag_;
+  Bins<MessageNode, InClass<3>, kAnySourceBit | kAnyTagBit> any_;
+  OrderWatch taken_order_;
+
+  std::uint64_t next_sequence_ = 0;
+  Stats stats_;
+};
+
+// At 8 entries in random order list and bins cost the same.
+using AdaptiveEngine = Adaptive<8, 64>;
+static_assert(Engine<AdaptiveEngine>);
+
+}  // namespace heddle::match
