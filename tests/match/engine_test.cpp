@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "match/grid.hpp"
 #include "match/matcher.hpp"
 
 namespace heddle::match {
@@ -31,7 +32,7 @@ class EngineTest : public testing::Test {
  protected:
   E engine;
 };
-using Engines = testing::Types<ListEngine, HashEngine, Matcher>;
+using Engines = testing::Types<ListEngine, HashEngine, GridEngine, Matcher>;
 TYPED_TEST_SUITE(EngineTest, Engines);
 
 TYPED_TEST(EngineTest, AMatchedReceiveCannotBeCancelled) {

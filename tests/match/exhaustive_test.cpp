@@ -2,6 +2,7 @@
 // classes has met in both queues: each engine gives exactly what the oracle gives.
 #include <gtest/gtest.h>
 
+#include "match/grid.hpp"
 #include "match/oracle.hpp"
 
 namespace heddle::match {
@@ -69,7 +70,7 @@ void run_all(const std::vector<Op>& alphabet, std::size_t length) {
 
 template <class E>
 class Exhaustive : public testing::Test {};
-using Engines = testing::Types<ListEngine, HashEngine>;
+using Engines = testing::Types<ListEngine, HashEngine, GridEngine>;
 TYPED_TEST_SUITE(Exhaustive, Engines);
 
 TYPED_TEST(Exhaustive, PostsAndArrivals) { run_all<TypeParam>(posts_and_arrivals(), 6 - kLess); }

@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "match/grid.hpp"
 #include "match/oracle.hpp"
 
 namespace heddle::match {
@@ -78,7 +79,7 @@ void check_space(const Space& space) {
 
 template <class E>
 class Property : public testing::Test {};
-using Engines = testing::Types<ListEngine, HashEngine, Matcher>;
+using Engines = testing::Types<ListEngine, HashEngine, GridEngine, Matcher>;
 TYPED_TEST_SUITE(Property, Engines);
 
 TYPED_TEST(Property, EqualsOracle) {
