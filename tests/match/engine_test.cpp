@@ -7,6 +7,7 @@
 
 #include "match/grid.hpp"
 #include "match/matcher.hpp"
+#include "match/tail_queue.hpp"
 
 namespace heddle::match {
 namespace {
@@ -32,7 +33,7 @@ class EngineTest : public testing::Test {
  protected:
   E engine;
 };
-using Engines = testing::Types<ListEngine, HashEngine, GridEngine, Matcher>;
+using Engines = testing::Types<ListEngine, HashEngine, GridEngine, TailQueueEngine, Matcher>;
 TYPED_TEST_SUITE(EngineTest, Engines);
 
 TYPED_TEST(EngineTest, AMatchedReceiveCannotBeCancelled) {

@@ -4,6 +4,7 @@
 
 #include "match/grid.hpp"
 #include "match/oracle.hpp"
+#include "match/tail_queue.hpp"
 
 namespace heddle::match {
 namespace {
@@ -70,7 +71,7 @@ void run_all(const std::vector<Op>& alphabet, std::size_t length) {
 
 template <class E>
 class Exhaustive : public testing::Test {};
-using Engines = testing::Types<ListEngine, HashEngine, GridEngine>;
+using Engines = testing::Types<ListEngine, HashEngine, GridEngine, TailQueueEngine>;
 TYPED_TEST_SUITE(Exhaustive, Engines);
 
 TYPED_TEST(Exhaustive, PostsAndArrivals) { run_all<TypeParam>(posts_and_arrivals(), 6 - kLess); }

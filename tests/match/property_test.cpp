@@ -6,6 +6,7 @@
 
 #include "match/grid.hpp"
 #include "match/oracle.hpp"
+#include "match/tail_queue.hpp"
 
 namespace heddle::match {
 namespace {
@@ -77,9 +78,14 @@ void check_space(const Space& space) {
   EXPECT_TRUE(ok);
 }
 
+// As under the lock of a VCI.
+struct ElidedTailQueue : TailQueueEngine {
+  ElidedTailQueue() { elide(); }
+};
+
 template <class E>
 class Property : public testing::Test {};
-using Engines = testing::Types<ListEngine, HashEngine, GridEngine, Matcher>;
+using Engines = testing::Types<ListEngine, HashEngine, GridEngine, TailQueueEngine, ElidedTailQueue, Matcher>;
 TYPED_TEST_SUITE(Property, Engines);
 
 TYPED_TEST(Property, EqualsOracle) {
