@@ -31,10 +31,10 @@
 namespace heddle::match {
 
 // Queues of nodes by source. Grows, never shrinks.
-template <class Node>
+template <class Node, class Tag>
 class Cube {
  public:
-  using Leaf = Queue<Node, InBin>;
+  using Leaf = Queue<Node, Tag>;
   static constexpr unsigned kDimensions = 4;
   static constexpr unsigned kLeastRadix = 2, kMostRadix = 32;
 
@@ -157,7 +157,7 @@ class GridEngine {
     if (stats_.unexpected.length != 0) {
       const auto admits = [&](const Key& key) { return matches(receive_key, key); };
       message = receive_key.source == kAnySource
-                    ? oldest<MessageNode>(nullptr, order_, inspected, admits)
+                    ? oldest(static_cast<const Messages*>(nullptr), order_, inspected, admits)
                     : oldest(unexpected_.find(receive_key.source), unexpected_anywhere_, inspected, admits);
     }
     stats_.unexpected.searched(inspected);
@@ -189,12 +189,14 @@ class GridEngine {
   const Stats& stats() const noexcept { return stats_; }
 
  private:
-  using Receives = Cube<ReceiveNode>::Leaf;
-  using Messages = Cube<MessageNode>::Leaf;
+  using ReceiveCube = Cube<ReceiveNode, InBin>;
+  using MessageCube = Cube<MessageNode, InBin>;
+  using Receives = ReceiveCube::Leaf;
+  using Messages = MessageCube::Leaf;
 
   // The oldest node that `admits`, of a leaf (or null) and of `rest`, looked at in order of age.
-  template <class Node, class Tag, class Admits>
-  static Node* oldest(const Queue<Node, InBin>* leaf, const Queue<Node, Tag>& rest, std::uint64_t& inspected,
+  template <class Node, class LeafTag, class Tag, class Admits>
+  static Node* oldest(const Queue<Node, LeafTag>* leaf, const Queue<Node, Tag>& rest, std::uint64_t& inspected,
                       Admits admits) noexcept {
     Node* in_leaf = leaf != nullptr ? leaf->front() : nullptr;
     Node* in_rest = rest.front();
@@ -239,9 +241,9 @@ class GridEngine {
     }
   }
 
-  Cube<ReceiveNode> posted_;
+  ReceiveCube posted_;
   Receives posted_anywhere_;  // ANY_SOURCE, and what no memory was left for
-  Cube<MessageNode> unexpected_;
+  MessageCube unexpected_;
   Messages unexpected_anywhere_;  // what no memory was left for
   Queue<MessageNode, InOrder> order_;
   std::uint64_t next_sequence_ = 0;

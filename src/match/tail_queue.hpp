@@ -103,7 +103,7 @@ class BasicTailQueueEngine {
       LockGuard adding(inbox_.lock);
       message = first(inbox_.template part<MessageNode>().queue, inspected, admits);
     }
-    unexpected_.searched(inspected);
+    unexpected_.searches.searched(inspected);
     return message;
   }
 
@@ -147,14 +147,8 @@ class BasicTailQueueEngine {
   struct alignas(kApart) Side {
     mutable Mutex lock;
     Nodes<Node> queue GUARDED_BY(lock);
-    mutable std::uint64_t searches GUARDED_BY(lock) = 0;
-    mutable std::uint64_t inspected GUARDED_BY(lock) = 0;
+    mutable QueueStats searches GUARDED_BY(lock);  // these alone: lengths are the parts'
     Atomic<std::size_t> taken{0};  // out of `queue`; written by the lock's holder, read by the inbox's too
-
-    void searched(std::uint64_t entries) const noexcept REQUIRES(lock) {
-      ++searches;
-      inspected += entries;
-    }
   };
 
   template <class Node>
@@ -209,7 +203,7 @@ class BasicTailQueueEngine {
       }
       append(side);
     }
-    side.searched(inspected);
+    side.searches.searched(inspected);
     return node;
   }
 
@@ -253,7 +247,10 @@ class BasicTailQueueEngine {
 
   template <class Node>
   QueueStats stats_of(const Side<Node>& side) const noexcept REQUIRES(side.lock, inbox_.lock) {
-    return {length(side), inbox_.template part<Node>().max_length, side.searches, side.inspected};
+    QueueStats stats = side.searches;
+    stats.length = length(side);
+    stats.max_length = inbox_.template part<Node>().max_length;
+    return stats;
   }
 
   template <class Wanted, class OnReceive, class OnMessage>

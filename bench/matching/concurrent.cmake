@@ -1,0 +1,11 @@
+# Benches of matching structures with more than one thread.
+find_package(benchmark)
+if(benchmark_FOUND)
+  heddle_layer_objects(objects match)
+  foreach(name tail_queue hot_cache)
+    add_executable(bench_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.cpp ${objects})
+    target_compile_options(bench_${name} PRIVATE ${HEDDLE_WARNINGS})
+    target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(bench_${name} PRIVATE benchmark::benchmark_main Threads::Threads ${CMAKE_DL_LIBS})
+  endforeach()
+endif()
