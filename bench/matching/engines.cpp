@@ -20,8 +20,10 @@
 
 #include "match/adaptive.hpp"
 #include "match/block_engine.hpp"
+#include "match/grid.hpp"
 #include "match/hash.hpp"
 #include "match/list.hpp"
+#include "match/tail_queue.hpp"
 
 namespace heddle::match {
 namespace {
@@ -63,6 +65,11 @@ struct Program {
   std::vector<Request*> posted;
   std::vector<Header*> arrived;
   std::vector<Key> keys;  // of `arrivals`: a message's key is hot when it arrives
+};
+
+// As under the lock of a VCI.
+struct ElidedTailQueue : TailQueueEngine {
+  ElidedTailQueue() { elide(); }
 };
 
 std::size_t depth_of(const benchmark::State& state) { return static_cast<std::size_t>(state.range(0)); }
@@ -144,6 +151,8 @@ void register_for(const std::string& engine) {
   register_for<FuzzyEngine<std::uint8_t>>("fuzzy8");
   register_for<FuzzyEngine<std::uint16_t>>("fuzzy16");
   register_for<HashEngine>("hash");
+  register_for<GridEngine>("grid");
+  register_for<ElidedTailQueue>("tail_queue");
   register_for<AdaptiveEngine>("adaptive");
   return true;
 }();

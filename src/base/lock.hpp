@@ -111,15 +111,16 @@ class CAPABILITY("mutex") TheOneLock {
 
 using Lock = std::conditional_t<kWithout == Without::kFineLocks, TheOneLock, BasicLock<>>;
 
+template <class Mutex = Lock>
 class SCOPED_CAPABILITY LockGuard {
  public:
-  explicit LockGuard(Lock& lock) noexcept ACQUIRE(lock) : lock_(lock) { lock_.lock(); }
+  explicit LockGuard(Mutex& lock) noexcept ACQUIRE(lock) : lock_(lock) { lock_.lock(); }
   ~LockGuard() RELEASE() { lock_.unlock(); }
   LockGuard(const LockGuard&) = delete;
   LockGuard& operator=(const LockGuard&) = delete;
 
  private:
-  Lock& lock_;
+  Mutex& lock_;
 };
 
 }  // namespace heddle

@@ -5,11 +5,18 @@
 
 #include "match/adaptive.hpp"
 #include "match/block_engine.hpp"
+#include "match/grid.hpp"
 #include "match/hash.hpp"
 #include "match/list.hpp"
+#include "match/tail_queue.hpp"
 
 namespace heddle::match {
 namespace {
+
+// Under the lock of a VCI it needs none of its own.
+struct LoneTailQueue : TailQueueEngine {
+  LoneTailQueue() noexcept { elide(); }
+};
 
 template <Engine E>
 class Boxed final : public AnyEngine {
@@ -76,6 +83,9 @@ std::unique_ptr<AnyEngine> make_engine(const Choice& choice) noexcept {
       return boxed<FuzzyEngine<std::uint16_t>>();
     case EngineKind::kHash:
       return choice.parameter == 0 ? boxed<HashEngine>() : boxed<HashEngine>(std::size_t{choice.parameter});
+    case EngineKind::kGrid:
+      return choice.parameter == 0 ? boxed<GridEngine>() : boxed<GridEngine>(choice.parameter);
+    case EngineKind::kTailQueue: return boxed<LoneTailQueue>();
   }
   return nullptr;
 }

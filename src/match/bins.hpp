@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <new>
 
-#include "match/node.hpp"
+#include "match/age.hpp"
 
 namespace heddle::match {
 
@@ -183,31 +183,6 @@ class ReceiveBins {
       if (in_class_[c] != 0) best = older_in_bin(widened(message_key, c), best, inspected);
     }
     return best;
-  }
-
-  // Merge sort, bottom up: runs[i] holds a sorted run of 2^i receives or nothing.
-  static void sort_by_age(Receives& receives) noexcept {
-    std::array<Receives, 48> runs;
-    std::size_t used = 0;
-    while (ReceiveNode* receive = receives.pop_front()) {
-      Receives run;
-      run.push_back(*receive);
-      std::size_t i = 0;
-      for (; !runs[i].empty(); ++i) merge_into(run, runs[i]);
-      runs[i].append(run);
-      if (i == used) ++used;
-    }
-    for (std::size_t i = 0; i < used; ++i) merge_into(receives, runs[i]);
-  }
-  // Moves all of `from` into its places in `into`; both are sorted.
-  static void merge_into(Receives& into, Receives& from) noexcept {
-    Receives merged;
-    while (!into.empty() && !from.empty()) {
-      merged.push_back(into.front()->sequence < from.front()->sequence ? *into.pop_front() : *from.pop_front());
-    }
-    merged.append(into);
-    merged.append(from);
-    into.append(merged);
   }
 
   Bins<ReceiveNode, InBin> table_;

@@ -20,6 +20,8 @@ constexpr Word kWords[] = {
     {"fuzzy8", EngineKind::kFuzzy8},
     {"fuzzy16", EngineKind::kFuzzy16},
     {"hash", EngineKind::kHash, 1, 1 << 16},
+    {"grid", EngineKind::kGrid, 2, 32},
+    {"tail_queue", EngineKind::kTailQueue},
 };
 
 }  // namespace

@@ -8,20 +8,20 @@
 
 namespace heddle::match {
 
-enum class EngineKind : unsigned char { kAdaptive, kList, kArrayList, kVector, kFuzzy8, kFuzzy16, kHash };
-inline constexpr unsigned kEngineKinds = 7;
+enum class EngineKind : unsigned char { kAdaptive, kList, kArrayList, kVector, kFuzzy8, kFuzzy16, kHash, kGrid, kTailQueue };
+inline constexpr unsigned kEngineKinds = 9;
 
 struct Choice {
   EngineKind kind = EngineKind::kAdaptive;
-  std::uint32_t parameter = 0;  // keys in a node of array_list, bins of a hash; 0: its default
+  std::uint32_t parameter = 0;  // array_list: keys in a node; hash: bins; grid: its radix; 0: the default
 
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
 inline constexpr Choice kDefaultEngine{};  // docs/decisions/match-default.md
 inline constexpr char kEngineWords[] =
-    "adaptive, list, array_list, array_list:n with n = 2, 4 ... 64 keys in a node, vector, fuzzy8, fuzzy16, hash or "
-    "hash:n with n bins";
+    "adaptive, list, array_list, array_list:n with n = 2, 4 ... 64 keys in a node, vector, fuzzy8, fuzzy16, hash, "
+    "hash:n with n bins, grid, grid:n with n = 2, 4 ... 32 values of a coordinate, or tail_queue";
 
 // Nothing where the text is not of these.
 std::optional<Choice> parse_choice(std::string_view text) noexcept;

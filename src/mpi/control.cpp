@@ -39,7 +39,7 @@ const std::array<Control, kControls> kTable{{
      "HEDDLE_MATCHING",
      "matching",
      "the engine that finds the receive of a message: adaptive, list, array_list[:keys in a node], vector, fuzzy8, "
-     "fuzzy16 or hash[:bins]; a communicator's own is its info key heddle_matching",
+     "fuzzy16, hash[:bins], grid[:radix] or tail_queue; a communicator's own is its info key heddle_matching",
      0,
      0,
      0,

@@ -258,7 +258,7 @@ TEST(FuzzyLanes, TagEqualToSourceDoesNotCollapse) {
 
 TEST(Choice, WordsAreReadAndSpelled) {
   for (const char* word : {"adaptive", "list", "array_list", "array_list:2", "array_list:64", "vector", "fuzzy8",
-                           "fuzzy16", "hash", "hash:256"}) {
+                           "fuzzy16", "hash", "hash:256", "grid", "grid:4", "tail_queue"}) {
     const std::optional<Choice> choice = parse_choice(word);
     ASSERT_TRUE(choice.has_value()) << word;
     EXPECT_EQ(spelled(*choice), word);

@@ -2,7 +2,9 @@
 // classes has met in both queues: each engine gives exactly what the oracle gives.
 #include <gtest/gtest.h>
 
+#include "match/grid.hpp"
 #include "match/oracle.hpp"
+#include "match/tail_queue.hpp"
 
 namespace heddle::match {
 namespace {

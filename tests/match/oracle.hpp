@@ -14,9 +14,11 @@
 
 #include "match/adaptive.hpp"
 #include "match/block_engine.hpp"
+#include "match/grid.hpp"
 #include "match/hash.hpp"
 #include "match/list.hpp"
 #include "match/matcher.hpp"
+#include "match/tail_queue.hpp"
 
 namespace heddle::match {
 
@@ -278,12 +280,18 @@ class Twin {
 struct HashOfOneBin : HashEngine {
   HashOfOneBin() : HashEngine(1) {}
 };
+// As under the lock of a VCI.
+struct ElidedTailQueue : TailQueueEngine {
+  ElidedTailQueue() { elide(); }
+};
 using EveryEngine =
     testing::Types<ListEngine, ArrayListEngine<2>, ArrayListEngine<64>, VectorEngine, FuzzyEngine<std::uint8_t>,
-                   FuzzyEngine<std::uint16_t>, HashEngine, HashOfOneBin, Adaptive<1, 2>, AdaptiveEngine>;
+                   FuzzyEngine<std::uint16_t>, HashEngine, HashOfOneBin, GridEngine, TailQueueEngine, ElidedTailQueue,
+                   Adaptive<1, 2>, AdaptiveEngine>;
 // So small that the few operations of an exhaustive test reach all of their states.
 using SmallEngines =
     testing::Types<ListEngine, ArrayListEngine<2>, BlockEngine<WideLanes, 2>, BlockEngine<FuzzyLanes<std::uint8_t>, 4>,
-                   BlockEngine<FuzzyLanes<std::uint16_t>, 2>, HashOfOneBin, Adaptive<1, 2>>;
+                   BlockEngine<FuzzyLanes<std::uint16_t>, 2>, HashOfOneBin, GridEngine, TailQueueEngine,
+                   Adaptive<1, 2>>;
 
 }  // namespace heddle::match

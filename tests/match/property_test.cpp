@@ -4,7 +4,9 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "match/grid.hpp"
 #include "match/oracle.hpp"
+#include "match/tail_queue.hpp"
 
 namespace heddle::match {
 namespace {
