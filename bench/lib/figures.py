@@ -15,6 +15,7 @@ import pathlib
 import re
 import sys
 import sysconfig
+import textwrap
 
 import pypi
 
@@ -106,30 +107,33 @@ def set_y_axis(axes, logy):
 
 
 def finish(figure, path, title, note, handles, labels):
-    rows = -(-len(labels) // 6)
-    inches = figure.get_figheight()
-    figure.legend(handles, labels, loc="upper center", ncols=min(6, len(labels)), bbox_to_anchor=(0.5, 1 - 0.28 / inches))
-    figure.suptitle(title, fontsize=11, y=1 - 0.06 / inches, va="top").set_in_layout(False)
-    if note:
-        figure.text(0.5, 0.05 / inches, note, ha="center", va="bottom", fontsize=7, color="#555555")
-    figure.tight_layout(rect=(0, 0.2 / inches if note else 0, 1, 1 - (0.35 + 0.2 * rows) / inches))
+    """Title and legend above, the note below, each with the height it needs."""
+    width, height = figure.get_size_inches()
+    columns = int(width / (0.55 + 0.075 * max(map(len, labels))))
+    columns = max(1, min(columns, len(labels)))
+    rows = -(-len(labels) // columns)
+    note = textwrap.wrap(note, int(width / 0.055))
+    figure.suptitle(title, fontsize=11, y=1 - 0.06 / height, va="top").set_in_layout(False)
+    figure.legend(handles, labels, loc="upper center", ncols=columns, bbox_to_anchor=(0.5, 1 - 0.28 / height))
+    figure.text(0.5, 0.05 / height, "\n".join(note), ha="center", va="bottom", fontsize=7, color="#555555")
+    figure.tight_layout(rect=(0, (0.08 + 0.12 * len(note)) / height, 1, 1 - (0.35 + 0.2 * rows) / height))
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, format="svg", metadata={"Date": None})
     matplotlib().close(figure)
 
 
-def panels(path, title, xlabel, ylabel, panels, logx=True, logy=True, note=""):
+def panels(path, title, xlabel, ylabel, parts, logx=True, logy=True, note=""):
     plot = matplotlib()
-    style = Style(name for series in panels.values() for name in series)
-    columns = min(MOST_IN_A_ROW, len(panels))
-    rows = -(-len(panels) // columns)
-    width = INCHES * (1.5 if len(panels) == 1 else columns)
+    style = Style(name for series in parts.values() for name in series)
+    columns = min(MOST_IN_A_ROW, len(parts))
+    rows = -(-len(parts) // columns)
+    width = INCHES * (1.5 if len(parts) == 1 else columns)
     figure, grid = plot.subplots(rows, columns, sharey=True, squeeze=False, figsize=(width, 0.8 * INCHES * rows + 0.7))
-    for axes in grid.flat[len(panels):]:
+    for axes in grid.flat[len(parts):]:
         axes.remove()
     handles = {}
-    for axes, (panel, series) in zip(grid.flat, panels.items()):
+    for axes, (panel, series) in zip(grid.flat, parts.items()):
         for name, points in series.items():
             check_positive(name, points, logx, logy)
             line, = axes.plot(*zip(*sorted(points)), gid=identity("series", panel, name), **style.of_line(name))
@@ -158,7 +162,8 @@ def bars(path, title, ylabel, groups, note=""):
         for name, value in series.items():
             middle, least, most = value if isinstance(value, tuple) else (value, value, value)
             x = place + width * (style.place[name] - (len(style.place) - 1) / 2)
-            bar, = axes.bar([x], [middle], 0.9 * width, color=style.colour(name), gid=identity("bar", group, name))
+            hatch = "" if style.place[name] < len(COLOURS) else "//"
+            bar, = axes.bar([x], [middle], 0.9 * width, color=style.colour(name), hatch=hatch, edgecolor="white")
             bar.set_gid(identity("bar", group, name))
             if least < most:
                 axes.errorbar([x], [middle], [[middle - least], [most - middle]], color="#333333", linewidth=0.8, capsize=2)
