@@ -126,7 +126,7 @@ def finish(figure, path, title, note, handles, labels):
 def panels(path, title, xlabel, ylabel, parts, logx=True, logy=True, note=""):
     plot = matplotlib()
     style = Style(name for series in parts.values() for name in series)
-    columns = min(MOST_IN_A_ROW, len(parts))
+    columns = 2 if len(parts) == 4 else min(MOST_IN_A_ROW, len(parts))
     rows = -(-len(parts) // columns)
     width = INCHES * (1.5 if len(parts) == 1 else columns)
     figure, grid = plot.subplots(rows, columns, sharey=True, squeeze=False, figsize=(width, 0.8 * INCHES * rows + 0.7))
