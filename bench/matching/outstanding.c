@@ -13,8 +13,8 @@
 //          A cell is the median over the rounds of the time divided by D. A shuffle is drawn anew for each round (from a fixed
 //          seed), so that no branch predictor learns it; rank 0 has shuffled before rank 1 posts.
 //          A barrier instead of the last message would not do: MPICH's goes past its queue of messages, so that they arrive while
-//          the receives are posted, which makes 420 ns of its 75 at D = 64 (and is how the table of its figures came about that
-//          the targets stand beside). From D = 1024 the search hides the difference.
+//          the receives are posted, and 420 ns for a message of 64 is their way, not the search. That is how MPICH's column of the
+//          table came about which the targets are from; from D = 1024 the search hides the difference.
 // Cost:    rounds go on for kSeconds, kFewest of them at least: that is what a quadratic library takes at D = 16384. The go and
 //          the first message are part of `posted`: one round trip, which counts at D = 1 and not at 64.
 // Checked: every message of every round tells its round and its tag.
