@@ -147,7 +147,7 @@ int main(int argc, char** argv) {
   point.bytes = argc > 2 ? atoi(argv[2]) : 0;
   if (size != 2 || argc < 4 || point.bytes < 1 || (!cold && strcmp(argv[1], "warm") != 0)) {
     if (point.rank == 0) fprintf(stderr, "bandwidth: needs 2 ranks and: warm|cold <bytes> <D>...\n");
-    MPI_Abort(MPI_COMM_WORLD, 2);
+    MPI_Finalize();
     return 2;
   }
   point.window = kWindowBytes / point.bytes < kWindow ? kWindowBytes / point.bytes : kWindow;

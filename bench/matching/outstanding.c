@@ -131,8 +131,9 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   while (argc > 3 && order < 3 && strcmp(argv[2], kOrders[order]) != 0) order++;
   if (size != 2 || argc < 4 || order == 3) {
-    fprintf(stderr, "outstanding: needs 2 ranks and: posted|unexpected random|reversed|in_order <D>...\n");
-    MPI_Abort(MPI_COMM_WORLD, 2);
+    if (cell.rank == 0)
+      fprintf(stderr, "outstanding: needs 2 ranks and: posted|unexpected random|reversed|in_order <D>...\n");
+    MPI_Finalize();
     return 2;
   }
   cell.unexpected = strcmp(argv[1], "unexpected") == 0;
