@@ -130,13 +130,13 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &cell.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   while (argc > 3 && order < 3 && strcmp(argv[2], kOrders[order]) != 0) order++;
-  if (size != 2 || argc < 4 || order == 3) {
+  cell.unexpected = argc > 1 && strcmp(argv[1], "unexpected") == 0;
+  if (size != 2 || argc < 4 || order == 3 || (!cell.unexpected && strcmp(argv[1], "posted") != 0)) {
     if (cell.rank == 0)
       fprintf(stderr, "outstanding: needs 2 ranks and: posted|unexpected random|reversed|in_order <D>...\n");
     MPI_Finalize();
     return 2;
   }
-  cell.unexpected = strcmp(argv[1], "unexpected") == 0;
   cell.order = (enum Order)order;
   snprintf(metric, sizeof metric, "%s-%s", argv[1], argv[2]);
   for (int i = 3; i < argc; i++) {
