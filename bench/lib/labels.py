@@ -1,5 +1,7 @@
 """What a row is called in a table, from its suite, metric and size."""
 
+import re
+
 RANKS, SIZE, COUNT = "ranks", "size", "count"  # what the size is
 
 KINDS = {"own": "own communicators", "one": "one communicator", "hints": "one communicator, hints",
@@ -7,6 +9,11 @@ KINDS = {"own": "own communicators", "one": "one communicator", "hints": "one co
 
 WITHOUT = {"all": "all there", "alignment": "no alignment to cache lines", "pools": "one pool of requests",
            "progress": "progress on all VCIs", "vcis": "one VCI", "fine": "one VCI, one lock", "locks": "no locks, no atomics"}
+
+ORDERS = {"random": "random order", "reversed": "youngest first", "in_order": "in order"}
+CACHES = {"warm": "caches warm", "cold": "caches emptied"}
+
+KINDS_OF = {"without": WITHOUT, "posted": ORDERS, "unexpected": ORDERS, "bandwidth": CACHES}  # the others': KINDS
 
 # metric → what the size is, and the text
 METRICS = {
@@ -57,7 +64,7 @@ METRICS = {
     "allreduce": (RANKS, "allreduce, 8 B, {}"),
 }
 
-# The same for <metric>-<kind>, or <metric>-<kind>-<threads> where the size is something else
+# The same for <metric>-<kind>, or <metric>-<kind>-<number> where a number is told besides the size
 WITH_KIND = {
     "without": (COUNT, "2 × {} threads, 8 B"),
     "pairs": (COUNT, "2 × {} threads, 8 B"),
@@ -65,6 +72,9 @@ WITH_KIND = {
     "stencil": (COUNT, "halos of {}, 2 × T threads"),
     "iprobe": (COUNT, "{} senders, Iprobe"),
     "irecv": (COUNT, "{} senders, Irecv + Test"),
+    "posted": (COUNT, "{} receives posted"),
+    "unexpected": (COUNT, "{} messages unexpected"),
+    "bandwidth": (COUNT, "N B behind {} receives"),
 }
 
 
@@ -77,7 +87,8 @@ def size_text(size):
 
 def filled(what, text, size):
     if what == COUNT:
-        text = text.replace("{} threads", "{} thread").replace("{} senders", "{} sender") if size == 1 else text
+        if size == 1:
+            text = re.sub(r"({} \w+)s\b", r"\1", text)
         return text.format(size)
     return text.format(size_text(size) if what == SIZE else f"{size} rank{'s' if size > 1 else ''}")
 
@@ -87,10 +98,12 @@ def label(row):
     if metric in METRICS:
         return filled(*METRICS[metric], size)
     base, _, rest = metric.partition("-")
-    kind, _, threads = rest.partition("-")
+    kind, _, number = rest.partition("-")
     if base not in WITH_KIND:
         return f"{metric}, {size_text(size)}"
-    text = filled(*WITH_KIND[base], size).replace("T threads", f"{threads} threads")
+    text = filled(*WITH_KIND[base], size).replace("T threads", f"{number} threads")
+    if number:
+        text = text.replace("N B", size_text(int(number)))
     if kind == "everywhere":
         text = text.replace("threads", "processes").replace("thread", "process")
-    return f"{text}, {(WITHOUT if base == 'without' else KINDS).get(kind, kind)}"
+    return f"{text}, {KINDS_OF.get(base, KINDS).get(kind, kind)}"

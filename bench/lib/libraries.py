@@ -4,10 +4,10 @@ import dataclasses
 import pathlib
 import subprocess
 import sys
-import venv
+
+import pypi
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PEERS = ROOT / ".cache/peers"
 
 
 @dataclasses.dataclass
@@ -36,17 +36,7 @@ class Library:
 
 
 def from_pypi(name, version):
-    home = PEERS / name
-    if not (home / f"ready-{version}").exists():
-        print(f"bench/run: installing {name} {version} from PyPI into {home}", file=sys.stderr, flush=True)
-        venv.create(home, with_pip=True, clear=True)
-        done = subprocess.run([home / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                               f"{name}=={version}"])
-        if done.returncode != 0:
-            sys.exit(f"bench/run: pip could not install {name}=={version}, see its message above; "
-                     f"--only heddle runs without peers")
-        (home / f"ready-{version}").touch()
-    return home
+    return pypi.install(name, version, pypi.CACHE / "peers" / name, "--only heddle runs without peers")
 
 
 def revision():

@@ -218,6 +218,16 @@ def threads(cores):
     ]
 
 
+def matching(_):
+    depths, behind = words(4 ** i for i in range(8)), words((1, 16, 128, 512, 2048, 8192))
+    return [
+        *(Program("matching/outstanding.c", 2, (when, order), depths)
+          for when in ("posted", "unexpected") for order in ("random", "reversed", "in_order")),
+        *(Program("matching/bandwidth.c", 2, (caches, size), behind)
+          for caches in ("warm", "cold") for size in words((1, 1 << 10, 64 << 10, 1 << 20))),
+    ]
+
+
 def oversubscribed(cores):
     return [Program("oversubscribed/crowd.c", max(16, 2 * cores), (), ("ring", "barrier", "allreduce"))]
 
@@ -233,6 +243,7 @@ def scale(_):
 SUITES = {suite.name: suite for suite in (
     Programs("p2p", "one-way latency 8 B to 4 MiB and message rate, two ranks", p2p),
     Programs("threads", "MPI_THREAD_MULTIPLE: message rates, sizes, halos of a stencil, polling receivers", threads),
+    Programs("matching", "1 to 16384 receives outstanding or messages unexpected; bandwidth behind a queue of receives", matching),
     Programs("datatypes", "MPI_Pack and MPI_Unpack against memcpy and a plain loop; messages of strided types", datatypes),
     Programs("oversubscribed", "16 ranks, or 2 for each core: ring of sendrecv, barrier, allreduce", oversubscribed),
     Startup(),

@@ -76,6 +76,13 @@ class Scaling(unittest.TestCase):
         self.assertAlmostEqual(self.figure("latency", 8, "us", line=100 * targets.LINE, noisy=True), 0.085)
         self.assertAlmostEqual(self.figure("latency", 8, "us", line=targets.LINE / 2, copy=2 * targets.COPY, noisy=True), 0.0425)
 
+    def test_a_target_of_many_small_messages_scales_like_one(self):
+        for metric in ("posted-random", "unexpected-random"):
+            for depth, figure in ((64, 32), (1024, 50), (4096, 60)):
+                for slower in (1, 1.5):
+                    limits = {"line": slower * targets.LINE, "copy": targets.COPY}
+                    self.assertAlmostEqual(judge("matching", metric, depth, "ns", 1, limits=limits)["figure"], slower * figure, places=0)
+
     def test_what_crosses_no_line_does_not_scale(self):
         limits = {"line": 3 * targets.LINE, "copy": 1.0}
         self.assertEqual(judge("threads", "self", 1, "M/s", 20.0, limits=limits)["figure"], 20)

@@ -1,0 +1,30 @@
+"""What rows are called whose metric tells a kind and a number besides the size."""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/lib"))
+from labels import label  # noqa: E402
+
+
+class Labels(unittest.TestCase):
+    def test_each_kind_of_row(self):
+        for metric, size, text in (
+            ("posted-random", 64, "64 receives posted, random order"),
+            ("unexpected-in_order", 1, "1 message unexpected, in order"),
+            ("bandwidth-cold-1048576", 1, "1 MiB behind 1 receive, caches emptied"),
+            ("bandwidth-warm-1", 8192, "1 B behind 8192 receives, caches warm"),
+            ("pairs-own", 1, "2 × 1 thread, 8 B, own communicators"),
+            ("sizes-everywhere-4", 1024, "2 × 4 processes, 1 KiB, MPI everywhere"),
+            ("without-locks", 2, "2 × 2 threads, 8 B, no locks, no atomics"),
+            ("self", 1, "to oneself, 1 thread, 8 B"),
+            ("allreduce", 16, "allreduce, 8 B, 16 ranks"),
+            ("new", 2048, "new, 2 KiB"),
+        ):
+            with self.subTest(metric=metric):
+                self.assertEqual(label({"metric": metric, "size": size}), text)
+
+
+if __name__ == "__main__":
+    unittest.main()
