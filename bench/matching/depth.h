@@ -46,14 +46,15 @@ static inline void depth_begin(struct Depth* depth) {
 }
 
 static inline void depth_open(struct Depth* depth, MPI_Comm comm) {
-  int provided;
+  int provided, rank;
+  MPI_Comm_rank(comm, &rank);
   depth->comm = comm;
   depth->is_known = 1;
   MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided);
   MPI_T_pvar_session_create(&depth->session);
   for (int i = 0; i < 2 && depth->is_known; i++) {
     depth->is_known = depth_variable_open(depth, i);
-    if (!depth->is_known)
+    if (!depth->is_known && rank == 0)
       fprintf(stderr, "depth: variable missing: no MPI_T counter `%s` in this library, so no search depth\n",
               kDepthVariables[i]);
   }
