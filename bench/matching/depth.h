@@ -3,7 +3,6 @@
 // Method: two performance variables of MPI_T, bound to the communicator: `comm_posted_searches`, one for each message that
 //         arrives, and `comm_posted_inspected`, the receives compared in them. Their quotient is the mean search depth.
 //         Under a library that has none, depth_open says so in one line, and there is no depth.
-// Engine: HEDDLE_MATCHING, where it is set, is a part of each metric's name.
 // Threads: one at a time.
 #ifndef HEDDLE_BENCH_DEPTH_H
 #define HEDDLE_BENCH_DEPTH_H
@@ -72,14 +71,6 @@ static inline struct Searches depth_searches(struct Depth* depth) {
 static inline void depth_close(struct Depth* depth) {
   MPI_T_pvar_session_free(&depth->session);
   MPI_T_finalize();
-}
-
-// "<what>-<point>", and "-<engine>".
-static inline const char* metric_of(const char* what, const char* point, char* metric, size_t room) {
-  const char* engine = getenv("HEDDLE_MATCHING");
-  int is_set = engine != NULL && *engine != '\0';
-  snprintf(metric, room, "%s-%s%s%s", what, point, is_set ? "-" : "", is_set ? engine : "");
-  return metric;
 }
 
 #endif

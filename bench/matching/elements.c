@@ -174,16 +174,14 @@ static void unmake(struct Team* team) {
   free(team->x);
 }
 
-static void result(const char* what, int threads, double value, const char* unit) {
-  char metric[64];
-  if (world.rank == 0) bench_result(metric_of(what, "elements", metric, sizeof metric), (size_t)threads, value, unit);
+static void result(const char* metric, int threads, double value, const char* unit) {
+  if (world.rank == 0) bench_result(metric, (size_t)threads, value, unit);
 }
 
 static void measure(struct Team* team, int threads, struct Depth* depth) {
   double seconds[kKinds] = {0, 0};
-  char metric[64];
   int iterations = 0, goes_on = 1;
-  if (world.rank == 0) bench_begin(metric_of("communicate", "elements", metric, sizeof metric), (size_t)threads, "us");
+  if (world.rank == 0) bench_begin("communicate-elements", (size_t)threads, "us");
   make(team, threads);
   threads_run(threads, solve, team);
   check_solution(team);
@@ -197,12 +195,12 @@ static void measure(struct Team* team, int threads, struct Depth* depth) {
     MPI_Bcast(&goes_on, 1, MPI_INT, 0, team->sums);
   }
   for (int k = 0; k < kKinds; k++) seconds[k] = sum_of_all(seconds[k]) / world.size / iterations * 1e6;
-  result("compute", threads, seconds[kComputation], "us");
-  result("communicate", threads, seconds[kCommunication], "us");
+  result("compute-elements", threads, seconds[kComputation], "us");
+  result("communicate-elements", threads, seconds[kCommunication], "us");
   if (depth->is_known) {
     struct Searches mine = depth_searches(depth);
     double count = sum_of_all(mine.count), inspected = sum_of_all(mine.inspected);
-    if (count > 0) result("depth", threads, inspected / count, "entries");
+    if (count > 0) result("depth-elements", threads, inspected / count, "entries");
   }
   unmake(team);
 }

@@ -91,13 +91,13 @@ static inline int geometry_parse(int points, const char* text, struct Geometry* 
   return 1;
 }
 
-// "27-shuffle-1x1" of 1x1xZ; the last side.
-static inline int geometry_label(const struct Geometry* g, const char* mode, char* label, size_t room) {
-  if (is_plane(g->points))
-    snprintf(label, room, "%d-%s-%d", g->points, mode, g->shape[0]);
-  else
-    snprintf(label, room, "%d-%s-%dx%d", g->points, mode, g->shape[0], g->shape[1]);
-  return g->shape[is_plane(g->points) ? 1 : 2];
+// "drain-27-shuffle-1x1" of 1x1xZ; the last side.
+static inline int geometry_metric(const char* what, const struct Geometry* g, const char* mode, char* metric,
+                                  size_t room) {
+  int length = snprintf(metric, room, "%s-%d-%s-%d", what, g->points, mode, g->shape[0]);
+  if (is_plane(g->points)) return g->shape[1];
+  snprintf(metric + length, room - (size_t)length, "x%d", g->shape[1]);
+  return g->shape[2];
 }
 
 // All decompositions up to `most` each way; the program's exit code.

@@ -10,7 +10,7 @@
 //   threads    a thread for each subdomain, or kMostThreads between which they are dealt, in both processes: in whatever order
 //   shuffle    one thread posts, in order, one sends, in a random order, another in each round, by the round's number:
 //              few cores interleave little
-//   in-order   one thread posts, one sends, in the same order
+//   in_order   one thread posts, one sends, in the same order
 // Each byte of each message is checked. `check` makes a fixed number of rounds and also holds the depth against what it must
 // be with HEDDLE_MATCHING=list: 1 in order; in random order (N + 3) / 4 within 4 standard deviations, where a search of
 // the k receives left compares 1 .. k of them, all as likely, so that its variance is (k * k - 1) / 12.
@@ -23,7 +23,7 @@
 
 enum { kReceiver, kSender };
 enum { kMostThreads = 64, kWarm = 2, kLeastRounds = 3, kMostRounds = 1000, kCheckRounds = 200 };
-static const double kSeconds = 0.1;
+static const double kSeconds = 0.05;
 
 struct Message {
   uint64_t words[4];
@@ -166,16 +166,15 @@ static void check_depth(const struct Halo* halo, struct Searches searches) {
   if (searches.count != n * kCheckRounds) fail("halo: %g searches for %g messages", searches.count, n * kCheckRounds);
   for (double k = 1; k <= n; k++) variance += (k * k - 1) / 12 / (n * n) / kCheckRounds;
   double off = depth - (n + 3) / 4;
-  if (strcmp(halo->mode, "in-order") == 0 && depth != 1) fail("halo: in order the mean depth is %g, not 1", depth);
+  if (strcmp(halo->mode, "in_order") == 0 && depth != 1) fail("halo: in order the mean depth is %g, not 1", depth);
   if (strcmp(halo->mode, "shuffle") == 0 && off * off > 16 * variance)
     fail("halo: the mean depth is %g, not %g with a variance of %g", depth, (n + 3) / 4, variance);
 }
 
 static void measure(struct Halo* halo) {
-  char point[64], drain[128], depth[128];
-  size_t last = (size_t)geometry_label(&halo->geometry, halo->mode, point, sizeof point);
-  metric_of("drain", point, drain, sizeof drain);
-  metric_of("depth", point, depth, sizeof depth);
+  char drain[64], depth[64];
+  size_t last = (size_t)geometry_metric("drain", &halo->geometry, halo->mode, drain, sizeof drain);
+  geometry_metric("depth", &halo->geometry, halo->mode, depth, sizeof depth);
   if (world.rank == kReceiver) bench_begin(drain, last, "us");
 
   int subdomains = subdomains_of(&halo->geometry), is_threaded = strcmp(halo->mode, "threads") == 0;
@@ -200,7 +199,7 @@ static void measure(struct Halo* halo) {
 }
 
 static int is_mode(const char* word) {
-  return strcmp(word, "threads") == 0 || strcmp(word, "shuffle") == 0 || strcmp(word, "in-order") == 0;
+  return strcmp(word, "threads") == 0 || strcmp(word, "shuffle") == 0 || strcmp(word, "in_order") == 0;
 }
 
 int main(int argc, char** argv) {
@@ -210,7 +209,7 @@ int main(int argc, char** argv) {
   halo.is_check = argc > 1 && strcmp(argv[1], "check") == 0;
   int first = 1 + halo.is_check, points = argc > first + 1 ? atoi(argv[first + 1]) : 0;
   if (argc < first + 3 || !is_mode(argv[first])) {
-    fprintf(stderr, "halo: [check] threads|shuffle|in-order 5|7|9|27 <XxYxZ>..., or counts <most>\n");
+    fprintf(stderr, "halo: [check] threads|shuffle|in_order 5|7|9|27 <XxYxZ>..., or counts <most>\n");
     return 2;
   }
   for (int i = first + 2; i < argc; i++)
