@@ -35,8 +35,11 @@ static inline int depth_variable_open(struct Depth* depth, int i) {
 }
 
 static inline void depth_values(struct Depth* depth, unsigned long* values) {
-  for (int i = 0; i < 2; i++)
-    if (MPI_T_pvar_read(depth->session, depth->handles[i], &values[i]) != MPI_SUCCESS) values[i] = 0;
+  for (int i = 0; i < 2; i++) {
+    if (MPI_T_pvar_read(depth->session, depth->handles[i], &values[i]) == MPI_SUCCESS) continue;
+    fprintf(stderr, "depth: `%s` is there, but cannot be read\n", kDepthVariables[i]);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
 }
 
 // From here on searches count.

@@ -161,14 +161,22 @@ static void deal(struct Halo* halo) {
   }
 }
 
-static void check_depth(const struct Halo* halo, struct Searches searches) {
-  double n = halo->geometry.messages, depth = searches.inspected / searches.count, variance = 0;
-  if (searches.count != n * kCheckRounds) fail("halo: %g searches for %g messages", searches.count, n * kCheckRounds);
+// Of the list.
+static void check_depth(const struct Halo* halo, double depth) {
+  double n = halo->geometry.messages, off = depth - (n + 3) / 4, variance = 0;
   for (double k = 1; k <= n; k++) variance += (k * k - 1) / 12 / (n * n) / kCheckRounds;
-  double off = depth - (n + 3) / 4;
+  if (depth < 1 || depth > (n + 1) / 2) fail("halo: the mean depth is %g, not between 1 and %g", depth, (n + 1) / 2);
   if (strcmp(halo->mode, "in_order") == 0 && depth != 1) fail("halo: in order the mean depth is %g, not 1", depth);
   if (strcmp(halo->mode, "shuffle") == 0 && off * off > 16 * variance)
     fail("halo: the mean depth is %g, not %g with a variance of %g", depth, (n + 3) / 4, variance);
+}
+
+// All receives are there before the first message, so each message is searched for once.
+static double mean_depth(struct Halo* halo) {
+  struct Searches searches = depth_searches(&halo->depth);
+  double messages = (double)halo->geometry.messages * -halo->round;
+  if (searches.count != messages) fail("halo: %g searches for %g messages", searches.count, messages);
+  return searches.inspected / searches.count;
 }
 
 static void measure(struct Halo* halo) {
@@ -189,9 +197,9 @@ static void measure(struct Halo* halo) {
   if (world.rank == kReceiver) {
     bench_result(drain, last, bench_median(halo->times, -halo->round) * 1e6, "us");
     if (halo->depth.is_known) {
-      struct Searches searches = depth_searches(&halo->depth);
-      if (halo->is_check) check_depth(halo, searches);
-      bench_result(depth, last, searches.inspected / searches.count, "entries");
+      double mean = mean_depth(halo);
+      if (halo->is_check) check_depth(halo, mean);
+      bench_result(depth, last, mean, "entries");
     }
   }
   for (int t = 0; t < halo->threads; t++) free(halo->parts[t].tags), free(halo->parts[t].requests);
