@@ -8,11 +8,11 @@ from labels import CACHES, ORDERS, size_text
 WHEN = {"posted": "Receives posted first", "unexpected": "Messages that came before their receives"}
 
 
-def series_of(results, metric):
+def series_of(results, suite, metric):
     """Library or engine → (size, median), of those that got to the end."""
     found = {entry["name"]: [] for entry in results["libraries"]}
     for row in results["results"]:
-        if row["suite"] == "matching" and row["metric"] == metric:
+        if (row["suite"], row["metric"]) == (suite, metric):
             for name, value in row["libraries"].items():
                 if name not in row["failures"]:
                     found[name].append((row["size"], value["median"]))
@@ -37,14 +37,14 @@ def matching(results, folder):
     stem = "matching-engines" if results.get("compared") == "engines" else "matching"
     drawn = []
     for when, title in WHEN.items():
-        panels = {text: series_of(results, f"{when}-{order}") for order, text in ORDERS.items()}
+        panels = {text: series_of(results, "matching", f"{when}-{order}") for order, text in ORDERS.items()}
         panels = {text: series for text, series in panels.items() if series}
         if panels:
             drawn.append(folder / f"{stem}-{when}.svg")
             what = "receives outstanding" if when == "posted" else "messages unexpected"
             figures.panels(drawn[-1], f"{title}: 8 B, two ranks", what, "ns a message", panels, note=note)
     for caches, text in CACHES.items():
-        panels = {size_text(size): series_of(results, f"bandwidth-{caches}-{size}") for size in bandwidths(results, caches)}
+        panels = {size_text(size): series_of(results, "matching", f"bandwidth-{caches}-{size}") for size in bandwidths(results, caches)}
         panels = {size: series for size, series in panels.items() if series}
         if panels:
             drawn.append(folder / f"{stem}-bandwidth-{caches}.svg")

@@ -77,6 +77,9 @@ WITH_KIND = {
     "bandwidth": (COUNT, "N B behind {} receives"),
 }
 
+# <what>-<points>-<mode>-<sides but the last>, <what>-elements
+THREADED = {"drain": "time to drain", "depth": "mean search depth", "compute": "computation", "communicate": "communication"}
+
 
 def size_text(size):
     for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
@@ -93,11 +96,20 @@ def filled(what, text, size):
     return text.format(size_text(size) if what == SIZE else f"{size} rank{'s' if size > 1 else ''}")
 
 
+def threaded_label(what, rest, size):
+    if rest == "elements":
+        return f"{size} thread{'s' if size > 1 else ''} a rank, {THREADED[what]}"
+    points, mode, sides = rest.split("-")
+    return f"{points} points, {sides}x{size}, {mode.replace('_', ' ')}, {THREADED[what]}"
+
+
 def label(row):
     metric, size = row["metric"], row["size"]
     if metric in METRICS:
         return filled(*METRICS[metric], size)
     base, _, rest = metric.partition("-")
+    if base in THREADED:
+        return threaded_label(base, rest, size)
     kind, _, number = rest.partition("-")
     if base not in WITH_KIND:
         return f"{metric}, {size_text(size)}"

@@ -228,6 +228,20 @@ def matching(_):
     ]
 
 
+def halo(_):
+    """Columns (z of 1 x 1 x z, y of 1 x y) and what has an inside, by stencil."""
+    sides = {"shuffle": (1, 4, 16, 64, 256), "threads": (1, 4, 16, 64)}
+    filled = {"shuffle": {5: "16x16", 9: "16x16", 7: "8x8x8", 27: "8x8x8"},
+              "threads": {5: "8x8", 9: "8x8", 7: "4x4x4", 27: "4x4x4"}}
+    return [Program("matching/halo.c", 2, (mode, str(points)),
+                    (*(f"{'1x' if points in (5, 9) else '1x1x'}{side}" for side in sides[mode]), solid))
+            for mode in sides for points, solid in filled[mode].items()]
+
+
+def elements(_):
+    return [Program("matching/elements.c", 2, ("32",), words((1, 2, 4, 8, 16)))]
+
+
 def oversubscribed(cores):
     return [Program("oversubscribed/crowd.c", max(16, 2 * cores), (), ("ring", "barrier", "allreduce"))]
 
@@ -244,6 +258,8 @@ SUITES = {suite.name: suite for suite in (
     Programs("p2p", "one-way latency 8 B to 4 MiB and message rate, two ranks", p2p),
     Programs("threads", "MPI_THREAD_MULTIPLE: message rates, sizes, halos of a stencil, polling receivers", threads),
     Programs("matching", "1 to 16384 receives outstanding or messages unexpected; bandwidth behind a queue of receives", matching),
+    Programs("halo", "halos of a process of threads, four stencils: time to drain and Heddle's search depth", halo),
+    Programs("elements", "conjugate gradients, 1 to 16 threads a rank: computation, communication, Heddle's search depth", elements),
     Programs("datatypes", "MPI_Pack and MPI_Unpack against memcpy and a plain loop; messages of strided types", datatypes),
     Programs("oversubscribed", "16 ranks, or 2 for each core: ring of sendrecv, barrier, allreduce", oversubscribed),
     Startup(),
