@@ -9,7 +9,11 @@
 #include <mpi.h>
 
 enum { kPosted, kUnexpected, kQueues };
-enum { kOfComm, kOfProcess, kScopes };  // searches for messages of one communicator; for all messages, the library's own too
+enum {
+  kOfComm,
+  kOfProcess,
+  kScopes
+};  // searches for messages of one communicator; for all messages, the library's own too
 
 struct Searches {
   unsigned long searches, inspected;  // inspected: entries compared in them

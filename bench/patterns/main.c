@@ -79,8 +79,7 @@ static void measure(const struct Pattern* pattern, const struct World* world, in
   for (int scope = 0; scope < kScopes; scope++)
     if (!reader.missing[scope]) depth_read(&reader, scope, after[scope]);
   MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  if (world->rank == 0)
-    bench_result(pattern->name, (size_t)world->size, 1e6 * longest / world->iterations, "us");
+  if (world->rank == 0) bench_result(pattern->name, (size_t)world->size, 1e6 * longest / world->iterations, "us");
   for (int scope = 0; scope < kScopes; scope++) {
     if (!reader.missing[scope])
       depth_print(scope, before[scope], after[scope], each_rank, MPI_COMM_WORLD);
@@ -106,7 +105,8 @@ int main(int argc, char** argv) {
     if (optind == argc - 1 && strcmp(argv[optind], patterns[i].name) == 0) pattern = &patterns[i];
   if (good && !pattern && world.rank == 0) explain();
   if (pattern && pattern->cube && !is_cube(world.size)) {
-    if (world.rank == 0) fprintf(stderr, "patterns: %s needs a cube of ranks, there are %d\n", pattern->name, world.size);
+    if (world.rank == 0)
+      fprintf(stderr, "patterns: %s needs a cube of ranks, there are %d\n", pattern->name, world.size);
     pattern = NULL;
   }
   if (!pattern) {

@@ -14,7 +14,8 @@ namespace {
 // The words of one line, each taken as what it has to be.
 class Line {
  public:
-  Line(std::string_view text, const std::string& name, std::size_t number) : rest_(text), name_(name), number_(number) {}
+  Line(std::string_view text, const std::string& name, std::size_t number)
+      : rest_(text), name_(name), number_(number) {}
 
   [[noreturn]] void wrong(const std::string& what) const {
     throw BadTrace(name_ + ":" + std::to_string(number_) + ": " + what);
@@ -140,7 +141,8 @@ RankTrace read_rank(std::istream& in, const std::string& name, int rank, int& ra
       take_line(line, trace, ranks);
       continue;
     }
-    if (line.word("heddle-trace") != "heddle-trace" || line.word("a version") != "1") line.wrong("is no trace of version 1");
+    if (line.word("heddle-trace") != "heddle-trace" || line.word("a version") != "1")
+      line.wrong("is no trace of version 1");
     if (line.number<int>("a rank") != rank) line.wrong("is another rank's trace");
     const int said = line.number<int>("the number of ranks");
     if (ranks != 0 && said != ranks) line.wrong("is of another run: it has another number of ranks");

@@ -30,9 +30,9 @@ struct Group {  // of a communicator
 static struct {
   FILE* file;
   int on, rank, keyval, next_group, next_request;
-  double left;     // when the program left MPI, s
-  double gap;      // computation that no line has told of yet
-  double own;      // what the clock makes of no computation at all
+  double left;      // when the program left MPI, s
+  double gap;       // computation that no line has told of yet
+  double own;       // what the clock makes of no computation at all
   struct Pending {  // requests not yet completed; few, so that a search from the newest is short
     MPI_Request handle;
     int number, noted;
