@@ -30,12 +30,16 @@ class Recording(unittest.TestCase):
         self.assertEqual(replayed.returncode, 0, replayed.stderr)
         self.assertRegex(replayed.stdout, r"rank 3 simulated posted 6 \d+\n")
 
-    def test_what_is_not_recorded_is_told(self):
-        said = self.recorder.run(self.folder, 4, f"{BUILD}/tests/patterns/patterns_traced", "probe")
-        self.assertIn("trace: MPI_Iprobe is not recorded, the trace of rank 0 is not complete", said)
+    def refused(self, argument, what):
+        said = self.recorder.run(self.folder, 4, f"{BUILD}/tests/patterns/patterns_traced", argument)
+        self.assertIn(f"trace: {what} is not recorded, the trace of rank 0 is not complete", said)
         refused = self.recorder.simulate(self.folder)
         self.assertEqual(refused.returncode, 1)
-        self.assertRegex(refused.stderr, r"^simulate: .*/0.trace:\d+: the program called MPI_Iprobe, which is not recorded\n$")
+        self.assertRegex(refused.stderr, rf"^simulate: .*/0.trace:\d+: the program used {what}, which is not recorded\n$")
+
+    def test_what_is_not_recorded_is_told(self):
+        self.refused("probe", "MPI_Iprobe")
+        self.refused("collective", "a request of another kind than a send or a receive")
 
 
 if __name__ == "__main__":

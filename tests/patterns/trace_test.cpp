@@ -50,7 +50,8 @@ TEST(Trace, WhatIsWrong) {
   EXPECT_EQ(complaint("S -1 0 1 1 0 8\n"), "x:3: the computation before it cannot be '-1'");
   EXPECT_EQ(complaint("W 0 0\n"), "x:3: waits for a request that was not started");
   EXPECT_EQ(complaint("C 0 barrier 1\n"), "x:3: names a communicator that no line has told of");
-  EXPECT_EQ(complaint("X MPI_Probe\n"), "x:3: the program called MPI_Probe, which is not recorded");
+  EXPECT_EQ(complaint("X MPI_Probe\n"), "x:3: the program used MPI_Probe, which is not recorded");
+  EXPECT_EQ(complaint("X a thing\n"), "x:3: the program used a thing, which is not recorded");
   EXPECT_EQ(complaint("Q\n"), "x:3: has an operation 'Q' that is none");
   EXPECT_EQ(complaint("\n"), "x:3: ends where an operation should be");
   EXPECT_EQ(complaint("G 1\n"), "x:3: is a communicator without ranks");

@@ -42,10 +42,16 @@ int main(int argc, char** argv) {
   MPI_Barrier(half);
   MPI_Comm_free(&half);
   MPI_Pcontrol(0);
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Irecv(&in[0], 1, MPI_INT, left, 1, MPI_COMM_WORLD, &receives[0]);
+  MPI_Send(&out[0], 1, MPI_INT, right, 1, MPI_COMM_WORLD);
   MPI_Pcontrol(1);
+  MPI_Wait(&receives[0], MPI_STATUS_IGNORE);  // started while nothing was recorded
   MPI_Allreduce(&mine, &other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (argc > 1) MPI_Iprobe(left, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  if (argc > 1 && argv[1][0] == 'p') MPI_Iprobe(left, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  if (argc > 1 && argv[1][0] == 'c') {
+    MPI_Ibarrier(MPI_COMM_WORLD, &sends[0]);
+    MPI_Wait(&sends[0], MPI_STATUS_IGNORE);
+  }
   MPI_Finalize();
   return 0;
 }

@@ -29,6 +29,9 @@ class Line {
     if (taken.empty()) wrong(std::string("ends where ") + what + " should be");
     return taken;
   }
+  std::string_view rest() const {
+    return rest_.substr(std::min<std::size_t>(rest_.find_first_not_of(' '), rest_.size()));
+  }
   bool more() const { return rest_.find_first_not_of(' ') != std::string_view::npos; }
 
   template <class Number>
@@ -123,7 +126,7 @@ void take_line(Line& line, RankTrace& trace, int ranks) {
   } else if (what == "C") {
     take_collective(line, trace);
   } else if (what == "X") {
-    line.wrong("the program called " + std::string(line.word("a procedure")) + ", which is not recorded");
+    line.wrong("the program used " + std::string(line.rest()) + ", which is not recorded");
   } else {
     line.wrong("has an operation '" + std::string(what) + "' that is none");
   }

@@ -70,36 +70,36 @@ int MPI_Issend(const void* buf, int count, MPI_Datatype type, int dest, int tag,
 int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
                  int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   MPI_Request requests[2];
-  int numbers[2];
+  int ids[2];
   trace_entered();
   // Addresses of our own stand for the two requests that the call has inside.
   requests[0] = (MPI_Request)&requests[0];
   requests[1] = (MPI_Request)&requests[1];
   trace_post(&requests[0], source, recvtag, comm, recvcount, recvtype);
   trace_send('S', &requests[1], dest, sendtag, comm, sendcount, sendtype);
-  for (int i = 0; i < 2; i++) numbers[i] = trace_note(requests[i]);
-  trace_wait(numbers, 2);
+  for (int i = 0; i < 2; i++) ids[i] = trace_note(requests[i]);
+  trace_wait(ids, 2);
   return left(PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
                             comm, status));
 }
 
-// Numbers of requests that a call may set to null; more than a few are allocated.
+// Requests that a call may set to null; more than a few are allocated.
 struct Noted {
-  int few[64], *numbers, count;
+  int few[64], *ids, count;
 };
 static void note(struct Noted* noted, int count, const MPI_Request* requests) {
   noted->count = count;
-  noted->numbers = count <= 64 ? noted->few : malloc((size_t)count * sizeof(int));
-  if (!noted->numbers) abort();
-  for (int i = 0; i < count; i++) noted->numbers[i] = trace_note(requests[i]);
+  noted->ids = count <= 64 ? noted->few : malloc((size_t)count * sizeof(int));
+  if (!noted->ids) abort();
+  for (int i = 0; i < count; i++) noted->ids[i] = trace_note(requests[i]);
 }
 static int done(struct Noted* noted, int code) {
-  if (noted->numbers != noted->few) free(noted->numbers);
+  if (noted->ids != noted->few) free(noted->ids);
   trace_noted_no_more();
   return left(code);
 }
-static void wait_for_some(const struct Noted* noted, int ended, const int* indices) {
-  for (int i = 0; i < ended; i++) trace_wait(&noted->numbers[indices[i]], 1);
+static void wait_for_some(struct Noted* noted, int ended, const int* indices) {
+  for (int i = 0; i < ended; i++) trace_wait(&noted->ids[indices[i]], 1);
 }
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
@@ -107,7 +107,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   trace_entered();
   note(&noted, 1, request);
   int code = PMPI_Wait(request, status);
-  trace_wait(noted.numbers, 1);
+  trace_wait(noted.ids, 1);
   return done(&noted, code);
 }
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
@@ -115,7 +115,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   trace_entered();
   note(&noted, count, requests);
   int code = PMPI_Waitall(count, requests, statuses);
-  trace_wait(noted.numbers, count);
+  trace_wait(noted.ids, count);
   return done(&noted, code);
 }
 int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
@@ -141,7 +141,7 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   trace_entered();
   note(&noted, 1, request);
   int code = PMPI_Test(request, flag, status);
-  if (*flag) trace_wait(noted.numbers, 1);
+  if (*flag) trace_wait(noted.ids, 1);
   return done(&noted, code);
 }
 int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
@@ -149,7 +149,7 @@ int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuse
   trace_entered();
   note(&noted, count, requests);
   int code = PMPI_Testall(count, requests, flag, statuses);
-  if (*flag) trace_wait(noted.numbers, count);
+  if (*flag) trace_wait(noted.ids, count);
   return done(&noted, code);
 }
 int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
@@ -173,6 +173,6 @@ int MPI_Request_free(MPI_Request* request) {
   struct Noted noted;
   trace_entered();
   note(&noted, 1, request);
-  trace_forget(noted.numbers[0]);
+  trace_forget(noted.ids[0]);
   return done(&noted, PMPI_Request_free(request));
 }

@@ -10,9 +10,9 @@
 //          with the same number have no rank in common.
 //          MPI_Pcontrol(0) and MPI_Pcontrol(1) turn the recording off and on.
 // Time:    the computation between two calls is the processor time of the thread, so that ranks may share a core.
-// Limits:  one thread; not recorded, but told by a line here and in the trace: probes, persistent and partitioned
-//          requests, nonblocking collectives, one-sided communication, Cancel, Isendrecv, Sendrecv_replace; and communicators
-//          made otherwise than by Dup, Split, Create or Cart.
+// Limits:  one thread; not recorded, but told by a line here and in the trace: probes, persistent requests, Cancel,
+//          Sendrecv_replace, waits for nonblocking collectives, communicators made otherwise than by Dup, Split, Create
+//          or Cart. Partitioned and one-sided communication pass unseen.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -29,13 +29,13 @@ struct Group {  // of a communicator
 
 static struct {
   FILE* file;
-  int on, rank, keyval, next_group, next_request;
+  int on, rank, keyval, next_group, next_request, next_id;
   double left;      // when the program left MPI, s
   double gap;       // computation that no line has told of yet
   double own;       // what the clock makes of no computation at all
   struct Pending {  // requests not yet completed; few, so that a search from the newest is short
     MPI_Request handle;
-    int number, noted;
+    int id, number, noted;  // the number in the trace, or kNoRequest
   } * pending;
   int count, room;
   char told[512];  // procedures that trace_unknown has named
@@ -79,7 +79,7 @@ static struct Group* group_of(MPI_Comm comm) {
 static void write_line(char what, int number, int peer, int tag, MPI_Comm comm, int count, MPI_Datatype type) {
   struct Group* group = group_of(comm);
   int bytes;
-  if (!group) return trace_unknown("the way a communicator was made");
+  if (!group) return trace_unknown("a communicator made in another way");
   PMPI_Type_size(type, &bytes);
   fprintf(trace.file, "%c %ld %d ", what, take_gap(), number);
   peer == MPI_ANY_SOURCE ? fprintf(trace.file, "* ") : fprintf(trace.file, "%d ", group->world[peer]);
@@ -87,17 +87,27 @@ static void write_line(char what, int number, int peer, int tag, MPI_Comm comm, 
   fprintf(trace.file, "%d %ld\n", group->number, (long)count * bytes);
 }
 
-static void start(char what, MPI_Request* request, int peer, int tag, MPI_Comm comm, int count, MPI_Datatype type) {
-  if (!trace.on || peer == MPI_PROC_NULL) return;
-  int number = trace.next_request++;
-  write_line(what, number, peer, tag, comm, count, type);
-  if (!request) return trace_wait(&number, 1);
+static void write_wait(const int* numbers, int count) {
+  fprintf(trace.file, "W %ld", take_gap());
+  for (int i = 0; i < count; i++) fprintf(trace.file, " %d", numbers[i]);
+  fprintf(trace.file, "\n");
+}
+
+// Also what is not recorded is remembered, so that its completion is no surprise.
+static void remember(MPI_Request handle, int number) {
   if (trace.count == trace.room) {
     trace.room = 2 * trace.room + 64;
     trace.pending = realloc(trace.pending, (size_t)trace.room * sizeof *trace.pending);
     if (!trace.pending) abort();
   }
-  trace.pending[trace.count++] = (struct Pending){*request, number, 0};
+  trace.pending[trace.count++] = (struct Pending){handle, trace.next_id++, number, 0};
+}
+
+static void start(char what, MPI_Request* request, int peer, int tag, MPI_Comm comm, int count, MPI_Datatype type) {
+  int recorded = trace.on && peer != MPI_PROC_NULL, number = recorded ? trace.next_request++ : kNoRequest;
+  if (recorded) write_line(what, number, peer, tag, comm, count, type);
+  if (trace.file && request) remember(*request, number);
+  if (recorded && !request) write_wait(&number, 1);
 }
 
 void trace_post(MPI_Request* request, int source, int tag, MPI_Comm comm, int count, MPI_Datatype type) {
@@ -109,43 +119,46 @@ void trace_send(char how, MPI_Request* request, int dest, int tag, MPI_Comm comm
 
 // A library may give one handle to all sends that are complete at once: each of them is noted once.
 int trace_note(MPI_Request request) {
-  if (request == MPI_REQUEST_NULL) return kNoRequest;
+  if (request == MPI_REQUEST_NULL || !trace.file) return kNoRequest;
   for (int i = trace.count - 1; i >= 0; i--) {
     if (trace.pending[i].handle != request || trace.pending[i].noted) continue;
     trace.pending[i].noted = 1;
-    return trace.pending[i].number;
+    return trace.pending[i].id;
   }
-  return kNoRequest;  // started while nothing was recorded
+  trace_unknown("a request of another kind than a send or a receive");
+  return kNoRequest;
 }
 
 void trace_noted_no_more(void) {
   for (int i = 0; i < trace.count; i++) trace.pending[i].noted = 0;
 }
 
-void trace_forget(int number) {
+// Its number in the trace, if it has one.
+static int forget(int id) {
   for (int i = trace.count - 1; i >= 0; i--) {
-    if (trace.pending[i].number != number) continue;
+    if (trace.pending[i].id != id) continue;
+    int number = trace.pending[i].number;
     memmove(&trace.pending[i], &trace.pending[i + 1], (size_t)(--trace.count - i) * sizeof *trace.pending);
-    return;
+    return number;
   }
+  return kNoRequest;
 }
 
-void trace_wait(const int* numbers, int count) {
-  int any = 0;
+void trace_wait(int* ids, int count) {
+  int ended = 0;
   for (int i = 0; i < count; i++) {
-    if (numbers[i] == kNoRequest) continue;
-    trace_forget(numbers[i]);
-    if (!trace.on) continue;
-    if (!any++) fprintf(trace.file, "W %ld", take_gap());
-    fprintf(trace.file, " %d", numbers[i]);
+    int number = forget(ids[i]);
+    if (number != kNoRequest) ids[ended++] = number;
   }
-  if (any) fprintf(trace.file, "\n");
+  if (ended > 0 && trace.on) write_wait(ids, ended);
 }
+
+void trace_forget(int id) { forget(id); }
 
 void trace_collective(const char* kind, MPI_Comm comm) {
   struct Group* group = group_of(comm);
   if (!trace.on) return;
-  if (!group) return trace_unknown("the way a communicator was made");
+  if (!group) return trace_unknown("a communicator made in another way");
   fprintf(trace.file, "C %ld %s %d\n", take_gap(), kind, group->number);
 }
 

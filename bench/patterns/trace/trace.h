@@ -14,11 +14,12 @@ void trace_send(char how, MPI_Request* request, int dest, int tag, MPI_Comm comm
 void trace_collective(const char* kind, MPI_Comm comm);
 void trace_unknown(const char* procedure);
 
-// Requests that a completion may end: their numbers are noted before the call, written after it for those that ended.
+// Requests that a completion may end are noted before the call, by an identity; those that ended are written after it.
+// trace_wait may overwrite the identities.
 enum { kNoRequest = -1 };
 int trace_note(MPI_Request request);
-void trace_wait(const int* numbers, int count);
-void trace_forget(int number);
+void trace_wait(int* ids, int count);
+void trace_forget(int id);
 void trace_noted_no_more(void);
 
 #endif
