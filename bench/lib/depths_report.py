@@ -57,12 +57,13 @@ def draw(results, folder):
                 drawn.append(path)
     for key, what in (("met", "searches that meet a false positive"), ("possible", "possible false positives")):
         largest = {row["pattern"]: row for row in results["rows"] if row["bits"]}  # the last is of the most ranks
-        series = {f"{name}, {row['ranks']} ranks": [(bits["bits"], 100 * bits[key + " worst"]) for bits in row["bits"][1:17]]
+        series = {name: [(bits["bits"], 100 * bits[key + " worst"]) for bits in row["bits"][1:17]]
                   for name, row in largest.items()}
+        ranks = "/".join(map(str, sorted({row["ranks"] for row in largest.values()})))
         if series:
             path = folder / f"bits-{key}.svg"
             figures.lines(path, f"False positives of truncated tags: {what}", "bits of the tag", "% (worst rank)", series,
-                          logx=False, logy=False, note=note.partition(";")[0])
+                          logx=False, logy=False, note=f"{ranks} ranks, {note.partition(';')[0]}")
             drawn.append(path)
     print(f"figures: {', '.join(str(path) for path in drawn)}")
 
