@@ -18,7 +18,7 @@
 //          messages inside of it are not simulated. Matching is done by the interface, at any time: also while
 //          the rank computes (a library that matches inside of calls sees messages later).
 // Threads: one.
-// Cost:    about 0.3 µs an operation (measured with 216 ranks of LULESH).
+// Cost:    0.2 µs an operation with its reading (556,000 operations of 27 ranks of LULESH on one 2-core virtual machine).
 #pragma once
 
 #include <array>

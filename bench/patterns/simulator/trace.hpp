@@ -1,7 +1,7 @@
 // Reads the traces that trace/trace.c writes; their form is in docs/traces.md.
 //
 // Threads: none of its own; a value, once read.
-// Cost:    about 30 ns a byte of the files; 32 B an operation, and 4 B a request waited for.
+// Memory:  32 B an operation, and 4 B a request waited for.
 #pragma once
 
 #include <cstdint>
