@@ -45,5 +45,5 @@ def run_all(jobs):
 
 # Debian has it apart from other headers.
 PMIX = [f"-I{path.parent}" for path in sorted(pathlib.Path("/usr/lib").glob("*/pmix2/include/pmix.h"))]
-INCLUDES = ["-Isrc", "-Iinclude", "-Ilauncher", "-Itools", "-Itests", "-D_GNU_SOURCE", '-DHEDDLE_VERSION="0"',
-            '-DHEDDLE_LIBDIR="lib"', *PMIX]
+INCLUDES = ["-Isrc", "-Iinclude", "-Ilauncher", "-Itools", "-Itests", "-Ibench/patterns", "-D_GNU_SOURCE",
+            '-DHEDDLE_VERSION="0"', '-DHEDDLE_LIBDIR="lib"', *PMIX]

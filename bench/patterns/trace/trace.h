@@ -1,0 +1,25 @@
+// The parts of the tracing library (trace.c) that its wrappers of MPI's procedures share.
+#ifndef HEDDLE_BENCH_PATTERNS_TRACE_H
+#define HEDDLE_BENCH_PATTERNS_TRACE_H
+
+#include <mpi.h>
+
+// Around every procedure that is recorded: the time from trace_left to the next trace_entered is computation.
+void trace_entered(void);
+void trace_left(void);
+
+// Lines of the trace; nothing happens while tracing is off. A `request` of null stands for a call that waits itself.
+void trace_post(MPI_Request* request, int source, int tag, MPI_Comm comm, int count, MPI_Datatype type);
+void trace_send(char how, MPI_Request* request, int dest, int tag, MPI_Comm comm, int count, MPI_Datatype type);
+void trace_collective(const char* kind, MPI_Comm comm);
+void trace_unknown(const char* procedure);
+
+// Requests that a completion may end are noted before the call, by an identity; those that ended are written after it.
+// trace_wait may overwrite the identities.
+enum { kNoRequest = -1 };
+int trace_note(MPI_Request request);
+void trace_wait(int* ids, int count);
+void trace_forget(int id);
+void trace_noted_no_more(void);
+
+#endif
