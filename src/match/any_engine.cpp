@@ -85,7 +85,8 @@ std::unique_ptr<AnyEngine> make_engine(const Choice& choice) noexcept {
       return choice.parameter == 0 ? boxed<HashEngine>() : boxed<HashEngine>(std::size_t{choice.parameter});
     case EngineKind::kGrid:
       return choice.parameter == 0 ? boxed<GridEngine>() : boxed<GridEngine>(choice.parameter);
-    case EngineKind::kTailQueue: return boxed<LoneTailQueue>();
+    case EngineKind::kTailQueue:
+      return boxed<LoneTailQueue>();
   }
   return nullptr;
 }

@@ -8,7 +8,17 @@
 
 namespace heddle::match {
 
-enum class EngineKind : unsigned char { kAdaptive, kList, kArrayList, kVector, kFuzzy8, kFuzzy16, kHash, kGrid, kTailQueue };
+enum class EngineKind : unsigned char {
+  kAdaptive,
+  kList,
+  kArrayList,
+  kVector,
+  kFuzzy8,
+  kFuzzy16,
+  kHash,
+  kGrid,
+  kTailQueue
+};
 inline constexpr unsigned kEngineKinds = 9;
 
 struct Choice {

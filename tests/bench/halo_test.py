@@ -24,7 +24,7 @@ def row(suite, metric, size, failures=(), **values):
 
 
 def results(*rows, **more):
-    return {"libraries": [{"name": name, "title": name.upper()} for name in ("list", "hash")], "results": rows, **more}
+    return {"libraries": [{"name": name, "title": name.upper(), "version": "1"} for name in ("list", "hash")], "results": rows, **more}
 
 
 class Suites(unittest.TestCase):
@@ -56,14 +56,14 @@ class Figures(unittest.TestCase):
                       row("elements", "depth-27-shuffle-1x1", 64, list=9))
         self.assertEqual(draw_halo.halo(got, FOLDER), [FOLDER / "halo-depth-shuffle.svg"])
         self.assertEqual(drawn, [("halo-depth-shuffle.svg", {
-            "5 points, 1 × y": {"LIST": [(4, 3)], "HASH": [(4, 1)]},
-            "27 points, 1 × 1 × z": {"LIST": [(4, 25), (16, 97)], "HASH": [(4, 1), (16, 1)]}})])
+            "5 points, 1 × y": {"LIST 1": [(4, 3)], "HASH 1": [(4, 1)]},
+            "27 points, 1 × 1 × z": {"LIST 1": [(4, 25), (16, 97)], "HASH 1": [(4, 1), (16, 1)]}})])
 
     def test_a_library_with_a_point_that_had_no_end_has_no_line(self):
         got = results(row("halo", "drain-7-threads-1x1", 4, list=1, hash=2),
                       row("halo", "drain-7-threads-1x1", 16, {"hash": "no end in 20 s"}, list=5))
         draw_halo.halo(got, FOLDER)
-        self.assertEqual(drawn, [("halo-drain-threads.svg", {"7 points, 1 × 1 × z": {"LIST": [(4, 1), (16, 5)]}})])
+        self.assertEqual(drawn, [("halo-drain-threads.svg", {"7 points, 1 × 1 × z": {"LIST 1": [(4, 1), (16, 5)], "HASH 1": [(4, 2)]}})])
 
     def test_elements_under_engines(self):
         got = results(row("elements", "compute-elements", 1, list=10), row("elements", "communicate-elements", 1, list=20),

@@ -284,14 +284,12 @@ struct HashOfOneBin : HashEngine {
 struct ElidedTailQueue : TailQueueEngine {
   ElidedTailQueue() { elide(); }
 };
-using EveryEngine =
-    testing::Types<ListEngine, ArrayListEngine<2>, ArrayListEngine<64>, VectorEngine, FuzzyEngine<std::uint8_t>,
-                   FuzzyEngine<std::uint16_t>, HashEngine, HashOfOneBin, GridEngine, TailQueueEngine, ElidedTailQueue,
-                   Adaptive<1, 2>, AdaptiveEngine>;
+using EveryEngine = testing::Types<ListEngine, ArrayListEngine<2>, ArrayListEngine<64>, VectorEngine,
+                                   FuzzyEngine<std::uint8_t>, FuzzyEngine<std::uint16_t>, HashEngine, HashOfOneBin,
+                                   GridEngine, TailQueueEngine, ElidedTailQueue, Adaptive<1, 2>, AdaptiveEngine>;
 // So small that the few operations of an exhaustive test reach all of their states.
-using SmallEngines =
-    testing::Types<ListEngine, ArrayListEngine<2>, BlockEngine<WideLanes, 2>, BlockEngine<FuzzyLanes<std::uint8_t>, 4>,
-                   BlockEngine<FuzzyLanes<std::uint16_t>, 2>, HashOfOneBin, GridEngine, TailQueueEngine,
-                   Adaptive<1, 2>>;
+using SmallEngines = testing::Types<ListEngine, ArrayListEngine<2>, BlockEngine<WideLanes, 2>,
+                                    BlockEngine<FuzzyLanes<std::uint8_t>, 4>, BlockEngine<FuzzyLanes<std::uint16_t>, 2>,
+                                    HashOfOneBin, GridEngine, TailQueueEngine, Adaptive<1, 2>>;
 
 }  // namespace heddle::match

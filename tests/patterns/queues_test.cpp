@@ -44,7 +44,7 @@ struct Both {
 };
 
 void counted_alike(const QueueCounts& plain, const match::QueueStats& list) {
-  RC_ASSERT(plain.searches == list.searches);
+  RC_ASSERT(plain.searches == list.searches());
   RC_ASSERT(plain.inspected == list.inspected);
   RC_ASSERT(plain.longest == list.max_length);
 }

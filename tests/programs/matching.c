@@ -4,8 +4,9 @@
 
 enum { kMany = 300 };
 
-static const char* const kEngines[] = {"adaptive", "list", "array_list", "array_list:2", "array_list:64", "vector", "fuzzy8",
-                                       "fuzzy16",  "hash", "hash:16",    "grid",         "grid:2",        "tail_queue"};
+static const char* const kEngines[] = {"adaptive", "list",   "array_list", "array_list:2", "array_list:64",
+                                       "vector",   "fuzzy8", "fuzzy16",    "hash",         "hash:16",
+                                       "grid",     "grid:2", "tail_queue"};
 static int next_rank, last_rank;
 
 static MPI_Comm with_engine(const char* engine, int spread) {
