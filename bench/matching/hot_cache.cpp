@@ -1,6 +1,6 @@
 // Nanoseconds of one search of the whole queue after other data went through the caches, with and without hot caching.
 //
-//   list/<depth>/<MiB>/<hot>
+//   <engine>/<depth>/<MiB>/<hot>
 //
 // Before each search the thread walks a buffer of so many MiB (0: none, the queue stays warm), which pushes the queue out
 // of the caches that are smaller. With hot caching the search begins when the helper, on another core, has swept the pool
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/cpu.hpp"
+#include "match/block_engine.hpp"
 #include "match/list.hpp"
 
 namespace heddle::match {
@@ -32,10 +33,6 @@ using namespace std::chrono_literals;
 struct alignas(64) Request : ReceiveNode {
   std::byte rest[192];
 };
-
-// The memory that a search of the engine reads besides the nodes: an overload for each engine that has a pool of its own.
-template <class E, class OnRange>
-void for_each_pool(const E&, OnRange) {}
 
 std::vector<int> allowed_cores() {
   cpu_set_t set;
@@ -68,6 +65,8 @@ void search(benchmark::State& state) {
   std::vector<std::size_t> place(depth);
   std::iota(place.begin(), place.end(), 0);
   std::shuffle(place.begin(), place.end(), std::mt19937(7));
+  HotCache cache;
+  HotCache::set_of_pools(hot ? &cache : nullptr);  // of array_list; a list has the nodes alone
   E engine;
   for (std::size_t i = 0; i < depth; ++i) {
     pool[place[i]].key = {1, 0, static_cast<std::int32_t>(i)};
@@ -77,10 +76,8 @@ void search(benchmark::State& state) {
 
   std::vector<std::byte> buffer(mebibytes << 20);
   std::vector<double> times;
-  HotCache cache;
   if (hot) {
-    bool added = cache.add(std::as_bytes(std::span(pool)));
-    for_each_pool(engine, [&](HotCache::Range range) { added = added && cache.add(range); });
+    const bool added = cache.add(std::as_bytes(std::span(pool)));
     if (!added || !cache.start(10us, kCores[1])) return state.SkipWithError("hot caching could not be started");
   }
   for (auto _ : state) {
@@ -101,6 +98,7 @@ void search(benchmark::State& state) {
     times.push_back(std::chrono::duration<double, std::nano>(end - begin).count());
   }
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  HotCache::set_of_pools(nullptr);
   state.counters["median_ns"] = times[times.size() / 2];
 }
 
@@ -117,6 +115,7 @@ void register_as(const char* name) {
 
 [[maybe_unused]] const bool registered = [] {
   register_as<ListEngine>("list");
+  register_as<ArrayListEngine<32>>("array_list:32");
   return true;
 }();
 

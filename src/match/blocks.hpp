@@ -13,15 +13,17 @@
 //
 //     A node's links hold its block and its slot.
 // Memory:  blocks come from the heap and go back to a pool that the queue keeps. Where memory is refused, entries queue in a
-//          list behind the blocks, until that is empty: slower, never lost.
+//          list behind the blocks, until that is empty: slower, never lost. Hot caching (hot_cache.hpp) keeps them warm.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <span>
 #include <type_traits>
 
+#include "match/hot_cache.hpp"
 #include "match/lanes.hpp"
 #include "match/node.hpp"
 
@@ -176,6 +178,8 @@ class Blocks {
       pool_ = block->next;
     } else if ((block = new (std::nothrow) Block) == nullptr) {
       return false;
+    } else if (HotCache* cache = HotCache::of_pools()) {
+      cache->add(memory_of(*block));  // which stays cold without memory to note it
     }
     block->used = 0;
     block->live = 0;
@@ -220,9 +224,12 @@ class Blocks {
     pool_ = block;
   }
 
+  static HotCache::Range memory_of(const Block& block) noexcept { return std::as_bytes(std::span(&block, 1)); }
+
   static void free_all(Block* block) noexcept {
     while (block != nullptr) {
       Block* next = block->next;
+      if (HotCache* cache = HotCache::of_pools()) cache->remove(memory_of(*block));
       delete block;
       block = next;
     }

@@ -76,6 +76,11 @@ void HotCache::remove(Range range) noexcept {
   ranges_.erase(range.data());
 }
 
+bool HotCache::holds_ranges() const noexcept {
+  std::lock_guard lock(mutex_);
+  return !ranges_.empty();
+}
+
 HotCache::Counts HotCache::counts() const noexcept {
   std::lock_guard lock(mutex_);
   return counts_;

@@ -13,6 +13,7 @@
 //          kPiece bytes, if the thread is in one.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -60,8 +61,15 @@ class HotCache {
   void remove(Range range) noexcept;
 
   Counts counts() const noexcept;
+  bool holds_ranges() const noexcept;
+
+  // Where engines register the pools that they make from now on; null, as at first: nowhere.
+  static HotCache* of_pools() noexcept { return of_pools_.load(std::memory_order_acquire); }
+  static void set_of_pools(HotCache* cache) noexcept { of_pools_.store(cache, std::memory_order_release); }
 
  private:
+  static inline std::atomic<HotCache*> of_pools_{nullptr};
+
   void run() noexcept;
   void sweep(std::unique_lock<std::mutex>& lock) noexcept;
   Range piece_from(const std::byte* at) const noexcept;

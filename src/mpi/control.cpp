@@ -47,6 +47,17 @@ const std::array<Control, kControls> kTable{{
      MPI_T_VERBOSITY_TUNER_BASIC,
      MPI_T_SCOPE_LOCAL,
      "adaptive"},
+    {"hot_caching",
+     "HEDDLE_HOT_CACHING",
+     "matching",
+     "microseconds between two sweeps of a thread that keeps the pools of array_list, vector and fuzzy in the caches "
+     "that it shares with the others; 0: there is no such thread",
+     0,
+     0,
+     1'000'000,
+     {},
+     MPI_T_VERBOSITY_TUNER_DETAIL,
+     MPI_T_SCOPE_LOCAL},
     {"vci_mapping", "HEDDLE_VCI_MAPPING", "threads",
      "what has a VCI of its own while some are left: each communicator, which is spread over all of them where every "
      "rank "

@@ -37,6 +37,7 @@ inline constexpr std::size_t kTextBytes = 1024;  // of a text, with its end
 enum ControlIndex : int {
   kVcis,
   kMatching,
+  kHotCaching,
   kVciMapping,
   kSingleCopy,
   kProfile,

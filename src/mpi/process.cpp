@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "boot/boot.hpp"
 #include "match/choice.hpp"
+#include "match/hot_cache.hpp"
 #include "mpi/control.hpp"
 #include "mpi/wires.hpp"
 #include "vci/domain.hpp"
@@ -37,6 +39,16 @@ Status read_options(vci::DomainOptions* options) {
   return Status::ok();
 }
 
+Status start_hot_caching(std::unique_ptr<match::HotCache>* cache) {
+  int period = 0;
+  HEDDLE_TRY(read_control(kHotCaching, &period, MPI_ERR_OTHER));
+  if (period == 0) return Status::ok();
+  *cache = std::make_unique<match::HotCache>();
+  HEDDLE_TRY((*cache)->start(std::chrono::microseconds(period)));
+  match::HotCache::set_of_pools(cache->get());
+  return Status::ok();
+}
+
 [[noreturn]] void abort_job(void* context, const char* sentence) {
   auto& boot = *static_cast<boot::Boot*>(context);
   boot.abort(1, "heddle: rank " + std::to_string(boot.rank()) + ": " + sentence);
@@ -61,6 +73,7 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   options.look_for_losses = [](void* process) { static_cast<Process*>(process)->hear_of_losses(); };
   options.look_context = this;
   HEDDLE_TRY(read_options(&options));
+  HEDDLE_TRY(start_hot_caching(&hot_cache_));
   std::string warning;
   HEDDLE_TRY(load_profile(read_text(kProfile), &options.profile, &warning));
   if (!warning.empty() && boot_->local_rank() == 0) boot::write_message("heddle: " + warning);
@@ -158,6 +171,8 @@ void Process::close() {
     if (*comm != nullptr) destroy(*std::exchange(*comm, nullptr));
   }
   domain_.reset();
+  if (hot_cache_ != nullptr) match::HotCache::set_of_pools(nullptr);
+  hot_cache_.reset();
 }
 
 Comm* Process::new_comm(Group* group, Address mine, const Address* addresses, Group* remote_group) {

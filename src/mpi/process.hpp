@@ -23,6 +23,9 @@
 namespace heddle::boot {
 class Boot;
 }
+namespace heddle::match {
+class HotCache;
+}
 namespace heddle::vci {
 class Domain;
 }
@@ -91,6 +94,7 @@ class Process {
   std::unique_ptr<boot::Boot> boot_;
   std::recursive_mutex boot_mutex_;
   std::atomic<bool> survives_{false};
+  std::unique_ptr<match::HotCache> hot_cache_;  // null: HEDDLE_HOT_CACHING is 0
   std::unique_ptr<vci::Domain> domain_;
   ContextTable contexts_;
   BsendAccount bsend_account_;

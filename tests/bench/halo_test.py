@@ -59,7 +59,7 @@ class Figures(unittest.TestCase):
             "5 points, 1 × y": {"LIST 1": [(4, 3)], "HASH 1": [(4, 1)]},
             "27 points, 1 × 1 × z": {"LIST 1": [(4, 25), (16, 97)], "HASH 1": [(4, 1), (16, 1)]}})])
 
-    def test_a_library_with_a_point_that_had_no_end_has_no_line(self):
+    def test_a_point_that_had_no_end_is_not_drawn(self):
         got = results(row("halo", "drain-7-threads-1x1", 4, list=1, hash=2),
                       row("halo", "drain-7-threads-1x1", 16, {"hash": "no end in 20 s"}, list=5))
         draw_halo.halo(got, FOLDER)

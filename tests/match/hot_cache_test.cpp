@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "match/block_engine.hpp"
+
 namespace heddle::match {
 namespace {
 
@@ -161,6 +163,28 @@ TEST(HotCachePrefetch, ACoreThatIsNotThereIsRefused) {
   const Status status = hot.start(1us, 1000);
   EXPECT_FALSE(status);
   EXPECT_TRUE(hot.start(1us)) << "and it can be started elsewhere";
+}
+
+// The pools of an engine are registered as they grow, and no more when the engine has gone.
+TEST_F(HotCacheTest, EnginesRegisterTheirPools) {
+  HotCache cache([](Range) noexcept {});
+  HotCache::set_of_pools(&cache);
+  std::vector<ReceiveNode> receives(1000);
+  auto engine = std::make_unique<ArrayListEngine<32>>();
+  for (std::size_t i = 0; i < receives.size(); ++i) {
+    receives[i].key = {1, 0, static_cast<int>(i)};
+    ASSERT_EQ(engine->post(receives[i]), nullptr);
+  }
+  ASSERT_TRUE(cache.start(0ns));
+  const std::uint64_t sweeps = cache.counts().sweeps;
+  while (cache.counts().sweeps < sweeps + 2) std::this_thread::yield();
+  cache.stop();
+  const HotCache::Counts counts = cache.counts();
+  EXPECT_GE(counts.bytes, counts.sweeps * receives.size() * (sizeof(Key) + sizeof(void*)));
+  engine->drain_in_order([](ReceiveNode&) {}, [](MessageNode&) {});
+  engine.reset();
+  HotCache::set_of_pools(nullptr);
+  EXPECT_FALSE(cache.holds_ranges());
 }
 
 }  // namespace
