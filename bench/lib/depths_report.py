@@ -1,6 +1,6 @@
 """Tables and figures of search depths."""
 
-import sys
+import figures
 
 # Who counted, and what: the columns of the table, and a figure for each.
 SCOPES = {"simulated": "simulated", "communicator": "library", "process": "library, with collectives"}
@@ -33,11 +33,6 @@ def print_tables(results):
 
 
 def draw(results, folder):
-    try:
-        import figures
-    except ImportError as error:
-        print(f"bench/patterns/run: no figures: {error}", file=sys.stderr)
-        return
     machine = results["machine"]
     note = f"{results['iterations']} iterations, edge {results['edge']}; the whiskers: least and most of the ranks' means"
     ran = f"; {machine['cpu']}, {machine['cores']} cores, {machine['date']}, engine {results['matching']}"

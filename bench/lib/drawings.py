@@ -75,18 +75,89 @@ def medians(measured):
     return {name: sorted(values)[len(values) // 2] for name, values in runs.items()} | given
 
 
+def parts_of(name):
+    """The words of a google-benchmark's name, and its arguments that have names."""
+    words = [word for word in name.split("/") if word not in ("manual_time", "real_time")]
+    return [word for word in words if ":" not in word or word == words[0]], dict(
+        word.split(":") for word in words[1:] if ":" in word)
+
+
+def machine_of(measured):
+    context = measured["context"]
+    return f"{context['num_cpus']} cores of {context['mhz_per_cpu']} MHz, {context['date'][:16].replace('T', ' ')}"
+
+
+def shapes_of(measured):
+    """Shape → engine → [(depth, ns)], of benchmarks that are called <engine>/<shape>/<depth>."""
+    shapes = {}
+    for name, ns in medians(measured).items():
+        (engine, *words), _ = parts_of(name)
+        if len(words) > 1 and words[-1].isdigit():
+            shapes.setdefault("/".join(words[:-1]), {}).setdefault(engine, []).append((int(words[-1]), ns))
+    if not shapes:
+        sys.exit("bench/draw: no benchmark called <engine>/<shape>/<depth> in this file; bench_match makes them")
+    return shapes
+
+
+def judged(shapes):
+    """Whether the default is within 15 % (+ 2 ns) of the best engine at each depth, and up to depth 4 within 1.2 × (+ 2 ns) of the
+    list: the lines that say where it is not, and how many points there are. Cold queues are shown, not judged."""
+    misses, points = [], 0
+    for shape, series in shapes.items():
+        if shape.startswith("cold") or not {"adaptive", "list"} <= series.keys():
+            continue
+        for depth, ns in series["adaptive"]:
+            points += 1
+            others = {engine: dict(line)[depth] for engine, line in series.items() if engine != "adaptive" and depth in dict(line)}
+            best = min(others, key=others.get)
+            most = 1.15 * others[best] + 2
+            if depth <= 4:
+                most = min(most, 1.2 * others["list"] + 2)
+            if ns > most:
+                misses.append(f"{shape}, {depth}: adaptive {ns:.1f} ns, {best} {others[best]:.1f} ns, list {others['list']:.1f} ns")
+    return misses, points
+
+
 def engines(measured, folder):
-    """Of `bench_match --benchmark_out=FILE --benchmark_out_format=json`, whose benchmarks are <engine>/<shape>/<depth>."""
+    """Of `bench_match --benchmark_out=FILE --benchmark_out_format=json`: a panel for each shape; and says how the default does."""
+    shapes = shapes_of(measured)
+    misses, points = judged(shapes)
+    print(f"the default engine is as near to the best one as it has to be at {points - len(misses)} of {points} points")
+    for line in misses:
+        print(f"  not at {line}")
+    path = folder / "engines.svg"
+    panels = {shape.replace("_", " "): series for shape, series in shapes.items()}
+    figures.panels(path, "Matching engines alone", "entries in the queue", "ns a post and an arrival", panels,
+                   note=machine_of(measured))
+    return [path]
+
+
+def with_arguments(measured, wanted, panel_of, series_of_point, x_of):
     panels = {}
     for name, ns in medians(measured).items():
-        engine, *rest = name.split("/")
-        *shape, depth = [part for part in rest if ":" not in part] or [""]  # repeats:5 and the like follow
-        if shape and depth.isdigit():
-            panels.setdefault("/".join(shape).replace("_", " "), {}).setdefault(engine, []).append((int(depth), ns))
+        words, arguments = parts_of(name)
+        if wanted <= arguments.keys():
+            line = panels.setdefault(panel_of(words, arguments), {}).setdefault(series_of_point(words, arguments), [])
+            line.append((int(x_of(words, arguments)), ns))
     if not panels:
-        sys.exit("bench/draw: no benchmark called <engine>/<shape>/<depth> in this file; bench_match makes them")
-    context = measured["context"]
-    note = f"{context['num_cpus']} cores of {context['mhz_per_cpu']} MHz, {context['date'][:16].replace('T', ' ')}"
-    path = folder / "engines.svg"
-    figures.panels(path, "Matching engines alone", "entries in the queue", "ns a post and an arrival", panels, note=note)
+        sys.exit(f"bench/draw: no benchmark with {' and '.join(sorted(wanted))} in this file")
+    return panels
+
+
+def tail_queue(measured, folder):
+    """Of bench_tail_queue: ns an operation of all threads together, a panel for each number of threads."""
+    panels = with_arguments(measured, {"threads"}, lambda _, a: f"{a['threads']} threads", lambda w, _: w[0].replace("_", " "),
+                            lambda w, _: w[-1])
+    path = folder / "tail-queue.svg"
+    figures.panels(path, "Tail queues against one lock", "entries in each queue", "ns an operation", panels,
+                   note=machine_of(measured))
+    return [path]
+
+
+def hot_cache(measured, folder):
+    """Of bench_hot_cache: ns a search, a panel for each amount of other memory that was walked through before it."""
+    panels = with_arguments(measured, {"depth", "MiB", "hot"}, lambda _, a: f"after {a['MiB']} MiB",
+                            lambda w, a: f"{w[0]}, hot caching" if a["hot"] == "1" else w[0], lambda _, a: a["depth"])
+    path = folder / "hot-cache.svg"
+    figures.panels(path, "Searches after other work", "entries in the queue", "ns a search", panels, note=machine_of(measured))
     return [path]

@@ -12,7 +12,7 @@ import processes
 from suites import BENCH, POINT_TIMEOUT, program_path
 
 SOURCE = "startup/empty.c"
-ALL = ("auto", "adaptive", "list", "array_list", "vector", "fuzzy8", "fuzzy16", "hash", "grid", "tail_queue")
+ALL = ("adaptive", "list", "array_list", "vector", "fuzzy8", "fuzzy16", "hash", "grid", "tail_queue")
 
 
 def under(heddle, engine):

@@ -67,11 +67,6 @@ struct Program {
   std::vector<Key> keys;  // of `arrivals`: a message's key is hot when it arrives
 };
 
-// As under the lock of a VCI.
-struct ElidedTailQueue : TailQueueEngine {
-  ElidedTailQueue() { elide(); }
-};
-
 std::size_t depth_of(const benchmark::State& state) { return static_cast<std::size_t>(state.range(0)); }
 
 template <class E>

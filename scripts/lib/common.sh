@@ -49,10 +49,9 @@ install_packages() {
   quietly apt-install as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-PACKAGES_BUILD=(gcc g++ cmake ninja-build git python3 python3-venv libhwloc-dev libpmix-dev libfabric-dev libhwy-dev libgtest-dev librapidcheck-dev libbenchmark-dev
+PACKAGES_BUILD=(gcc g++ cmake ninja-build git python3 python3-venv libhwloc-dev libpmix-dev libfabric-dev libhwy-dev libgtest-dev librapidcheck-dev libbenchmark-dev libcli11-dev
   pkg-config)
-PACKAGES_TEST=(clang libclang-rt-14-dev clang-format-14 gdb binutils ccache valgrind iproute2 nftables openssh-client openssh-server
-  libcli11-dev)
+PACKAGES_TEST=(clang libclang-rt-14-dev clang-format-14 gdb binutils ccache valgrind iproute2 nftables openssh-client openssh-server)
 PACKAGES_SOURCES=(apt dpkg-dev make libblas-dev)
 
 # configure <preset>, build <preset> [target...]

@@ -13,11 +13,6 @@
 namespace heddle::match {
 namespace {
 
-// Under the lock of a VCI it needs none of its own.
-struct LoneTailQueue : TailQueueEngine {
-  LoneTailQueue() noexcept { elide(); }
-};
-
 template <Engine E>
 class Boxed final : public AnyEngine {
  public:
@@ -86,7 +81,7 @@ std::unique_ptr<AnyEngine> make_engine(const Choice& choice) noexcept {
     case EngineKind::kGrid:
       return choice.parameter == 0 ? boxed<GridEngine>() : boxed<GridEngine>(choice.parameter);
     case EngineKind::kTailQueue:
-      return boxed<LoneTailQueue>();
+      return boxed<ElidedTailQueue>();
   }
   return nullptr;
 }

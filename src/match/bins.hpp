@@ -152,6 +152,7 @@ class ReceiveBins {
   // Takes out what `wanted` says, in order of age.
   template <class Wanted>
   void take_if(Wanted wanted, Receives& taken) noexcept {
+    if (table_.empty()) return;  // communicators are freed more often than a table is used
     for (std::size_t i = 0; i < table_.bins(); ++i) {
       Receives& bin = table_.bin(i);
       for (ReceiveNode* next = bin.front(); ReceiveNode* receive = next;) {

@@ -3,7 +3,7 @@
 // Problem: a message goes to the oldest posted receive that admits it, a receive takes the oldest message that it
 //          admits, in every mixture of wildcards; searches of long queues are what makes many threads slow.
 // Method:  one concept, several engines, chosen at run time (matcher.hpp). Pure data structures: no I/O, no MPI, no
-//          globals, no allocation that could lose a receive or a message, noexcept.
+//          globals (but HotCache::of_pools), no allocation that could lose a receive or a message, noexcept.
 //
 // Invariants of every engine, between calls:
 //   (1) `arrive` gives the *oldest* matching receive, `post`, `probe` and `extract` the oldest matching message, across
@@ -62,11 +62,11 @@ struct QueueStats {
     ++depths[1];
     ++inspected;
   }
-  // Of two engines that had the queue in turn, or have parts of it.
+  // Of two engines that had the queue in turn, or have parts of it: then `max_length` is the least that it can have been.
   friend QueueStats operator+(QueueStats a, const QueueStats& b) noexcept {
     a.length += b.length;
     a.bytes += b.bytes;
-    a.max_length = std::max(a.max_length, b.max_length);
+    a.max_length = std::max({a.max_length, b.max_length, a.length});
     a.inspected += b.inspected;
     a.deep = std::max(a.deep, b.deep);
     std::transform(a.depths.begin(), a.depths.end(), b.depths.begin(), a.depths.begin(), std::plus<>());

@@ -63,7 +63,8 @@ class HotCache {
   Counts counts() const noexcept;
   bool holds_ranges() const noexcept;
 
-  // Where engines register the pools that they make from now on; null, as at first: nowhere.
+  // Where engines register the pools that they make from now on; null, as at first: nowhere. The one thing here that is of the
+  // whole process. REQUIRES: when it changes, no engine has a pool that is registered.
   static HotCache* of_pools() noexcept { return of_pools_.load(std::memory_order_acquire); }
   static void set_of_pools(HotCache* cache) noexcept { of_pools_.store(cache, std::memory_order_release); }
 

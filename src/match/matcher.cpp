@@ -43,6 +43,12 @@ bool Matcher::use(std::uint32_t context, const Choice& choice) noexcept {
   return changed;
 }
 
+bool Matcher::watch(std::uint32_t context) noexcept {
+  if (own(context) == nullptr && !use(context, choice())) return false;
+  detour_->own(context)->watched = true;
+  return true;
+}
+
 void Matcher::share(std::uint32_t context) noexcept {
   if (detour_ == nullptr) return;
   detour_->remove(context);

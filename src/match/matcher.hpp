@@ -21,6 +21,8 @@ class Matcher {
   bool use(const Choice& choice) noexcept;
   // An engine for one context, or another one than it has. Its counts begin with it.
   bool use(std::uint32_t context, const Choice& choice) noexcept;
+  // The same engine as before, but the context's own. Its counts are read from now on.
+  bool watch(std::uint32_t context) noexcept;
   // The context has no engine of its own any more.
   void share(std::uint32_t context) noexcept;
   // Whether the time that matching takes is counted.
@@ -91,10 +93,9 @@ class Matcher {
   }
 
   // Of all engines, also of those that were in use before.
-  Stats stats() const noexcept {
-    const Stats here = before_ + direct_.stats();
-    return detour_ == nullptr ? here : here + detour_->stats();
-  }
+  Stats stats() const noexcept { return detour_ == nullptr ? plain_stats() : plain_stats() + detour_->stats(); }
+  // Without engines that are there now because of a detour: plain numbers, which another thread may read a little late.
+  Stats plain_stats() const noexcept { return before_ + direct_.stats(); }
   std::uint64_t ns() const noexcept { return ns_before_ + (detour_ == nullptr ? 0 : detour_->ns()); }
 
  private:

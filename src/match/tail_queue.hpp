@@ -290,4 +290,9 @@ class BasicTailQueueEngine {
 using TailQueueEngine = BasicTailQueueEngine<>;
 static_assert(Engine<TailQueueEngine>);
 
+// As under the lock of a VCI: it takes none of its own.
+struct ElidedTailQueue : TailQueueEngine {
+  ElidedTailQueue() noexcept { elide(); }
+};
+
 }  // namespace heddle::match

@@ -1,5 +1,7 @@
 #include "mpi/counts.hpp"
 
+#include <pthread.h>
+
 #include <array>
 
 #include "base/lock.hpp"
@@ -15,14 +17,19 @@ struct Source {
   Lock lock;
   vci::Domain* domain GUARDED_BY(lock) = nullptr;
   const ContextTable* contexts GUARDED_BY(lock) = nullptr;
+  pthread_t owner GUARDED_BY(lock){};  // who initialised MPI
   unsigned time_takers GUARDED_BY(lock) = 0;
   std::array<vci::Counts, wire::kMaxVcis> last GUARDED_BY(lock){};
 };
 constinit Source source;
 
-void read(vci::Domain& domain, std::span<vci::Counts> counts) noexcept {
+bool at_home() noexcept REQUIRES(source.lock) {
+  return source.domain->vci(0).threaded() || pthread_equal(source.owner, pthread_self()) != 0;
+}
+
+void read(vci::Domain& domain, bool home, std::span<vci::Counts> counts) noexcept {
   for (std::uint32_t i = 0; i < counts.size(); ++i) {
-    counts[i] = i < domain.vci_count() ? domain.vci(i).counts() : vci::Counts{};
+    counts[i] = i < domain.vci_count() ? domain.vci(i).counts(home) : vci::Counts{};
   }
 }
 
@@ -41,12 +48,13 @@ void open_counts(vci::Domain& domain, const ContextTable& contexts) noexcept {
   LockGuard guard(source.lock);
   source.domain = &domain;
   source.contexts = &contexts;
-  if (source.time_takers != 0) take_time(domain, true);
+  source.owner = pthread_self();
+  take_time(domain, source.time_takers != 0);
 }
 
 void close_counts() noexcept {
   LockGuard guard(source.lock);
-  read(*source.domain, source.last);
+  read(*source.domain, at_home(), source.last);
   source.domain = nullptr;
   source.contexts = nullptr;
 }
@@ -59,7 +67,17 @@ match::Stats matching_of_process() noexcept {
   return sum;
 }
 
+Status may_touch_matching() noexcept {
+  LockGuard guard(source.lock);
+  if (source.domain == nullptr || at_home()) return Status::ok();
+  return error(
+      MPI_T_ERR_NOT_ACCESSIBLE,
+      "below MPI_THREAD_MULTIPLE only the thread that initialised MPI can have matching timed, or counted for one "
+      "communicator");
+}
+
 Status take_matching_time() noexcept {
+  HEDDLE_TRY(may_touch_matching());
   LockGuard guard(source.lock);
   if (source.domain != nullptr && source.time_takers == 0 && !take_time(*source.domain, true)) {
     take_time(*source.domain, false);
@@ -71,7 +89,8 @@ Status take_matching_time() noexcept {
 
 void leave_matching_time() noexcept {
   LockGuard guard(source.lock);
-  if (--source.time_takers == 0 && source.domain != nullptr) take_time(*source.domain, false);
+  const bool last = --source.time_takers == 0;
+  if (last && source.domain != nullptr && at_home()) take_time(*source.domain, false);
 }
 
 std::uint64_t contexts_in_use() noexcept {
@@ -81,7 +100,7 @@ std::uint64_t contexts_in_use() noexcept {
 
 void read_counts(std::span<vci::Counts> counts) noexcept {
   LockGuard guard(source.lock);
-  if (source.domain != nullptr) return read(*source.domain, counts);
+  if (source.domain != nullptr) return read(*source.domain, at_home(), counts);
   for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = i < source.last.size() ? source.last[i] : vci::Counts{};
 }
 

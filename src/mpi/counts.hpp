@@ -23,6 +23,9 @@ void open_counts(vci::Domain& domain, const ContextTable& contexts) noexcept;
 void close_counts() noexcept;
 // Element i is VCI i. One that is not there has counted nothing, before MPI_Init as any.
 void read_counts(std::span<vci::Counts> counts) noexcept;
+// Whether this thread may change engines, or read what those of single communicators count: below MPI_THREAD_MULTIPLE,
+// where the VCIs' locks are off, only the one that initialised MPI. An error of MPI_T.
+Status may_touch_matching() noexcept;
 // Of all VCIs together.
 match::Stats matching_of_process() noexcept;
 // From the first to the last of these the VCIs take the time of their matching, also those of a later MPI_Init.

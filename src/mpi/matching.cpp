@@ -1,7 +1,6 @@
 #include "mpi/matching.hpp"
 
-#include <atomic>
-
+#include "mpi/counts.hpp"
 #include "mpi/spread.hpp"
 #include "vci/domain.hpp"
 
@@ -12,33 +11,28 @@ std::uint32_t context_of(const Comm& comm) noexcept {
   return comm.address.context + static_cast<std::uint32_t>(Channel::kUser);
 }
 
-Status no_memory(const match::Choice& choice) {
-  return error(MPI_ERR_NO_MEM, "no memory for the matching engine %s of a communicator",
-               match::spelled(choice).c_str());
-}
-
 }  // namespace
 
-Status set_matching(Comm& comm, const match::Choice& choice) noexcept {
+bool set_matching(Comm& comm, const match::Choice& choice) noexcept {
   bool done = true;
-  for_each_stream(comm, [&](Stream& stream) {
-    LockGuard guard(stream.vci->lock());
-    done &= stream.vci->matching().matcher().use(context_of(comm), choice);
-  });
-  return done ? Status::ok() : no_memory(choice);
-}
-
-Status watch_matching(Comm& comm) noexcept {
-  bool done = true;
-  match::Choice choice;
   for_each_stream(comm, [&](Stream& stream) {
     LockGuard guard(stream.vci->lock());
     match::Matcher& matcher = stream.vci->matching().matcher();
-    if (matcher.own(context_of(comm)) != nullptr) return;
-    choice = matcher.choice();
+    const match::Detour::Part* own = matcher.own(context_of(comm));
+    if (choice == matcher.choice() && (own == nullptr || !own->watched)) return matcher.share(context_of(comm));
     done &= matcher.use(context_of(comm), choice);
   });
-  return done ? Status::ok() : no_memory(choice);
+  return done;
+}
+
+Status watch_matching(Comm& comm) noexcept {
+  HEDDLE_TRY(may_touch_matching());
+  bool done = true;
+  for_each_stream(comm, [&](Stream& stream) {
+    LockGuard guard(stream.vci->lock());
+    done &= stream.vci->matching().matcher().watch(context_of(comm));
+  });
+  return done ? Status::ok() : error(MPI_T_ERR_MEMORY, "no memory to count the matching of one communicator");
 }
 
 CommMatching matching_of(Comm& comm) noexcept {

@@ -13,9 +13,9 @@
 
 namespace heddle::mpi {
 
-// Gives the communicator an engine of its own of that kind.
-Status set_matching(Comm& comm, const match::Choice& choice) noexcept;
-// Counts for the communicator from now on, with the engine that it would have had; nothing where it has its own.
+// Gives the communicator an engine of that kind, its own unless the VCI has that anyway. False: no memory.
+bool set_matching(Comm& comm, const match::Choice& choice) noexcept;
+// Counts for the communicator from now on, until it is freed. An error of MPI_T.
 Status watch_matching(Comm& comm) noexcept;
 
 struct CommMatching {

@@ -33,6 +33,7 @@ struct Pvar {
   Status (*open)(mpi::Comm* comm) noexcept = nullptr;
   void (*close)() noexcept = nullptr;
 
+  bool is_of_matching() const noexcept { return open != nullptr; }
   // Can be started, stopped, reset, written, and read and reset in one.
   bool is_counter() const noexcept {
     return var_class == MPI_T_PVAR_CLASS_COUNTER || var_class == MPI_T_PVAR_CLASS_TIMER;

@@ -25,7 +25,10 @@ const Pvar& variable_of(const PvarHandle& handle) noexcept {
 }
 
 Status check_object(const Pvar& variable, const mpi::Comm* comm) {
-  if (variable.of_comm == nullptr || (comm != nullptr && comm->is(mpi::Kind::kComm))) return Status::ok();
+  if (variable.of_comm == nullptr) return Status::ok();
+  if (comm != nullptr && comm->is(mpi::Kind::kComm)) {
+    return variable.is_of_matching() ? mpi::may_touch_matching() : Status::ok();
+  }
   return error(MPI_T_ERR_INVALID_HANDLE, "%s needs a live communicator, whose handle obj_handle points to",
                variable.name);
 }
@@ -104,12 +107,14 @@ Status on_counters(MPI_T_pvar_session session, MPI_T_pvar_handle handle, int oth
     Handles::iterator found;
     HEDDLE_TRY(find(session, handle, &found));
     if (!variable_of(found->second).is_counter()) return refuse(otherwise, found->second, what);
+    HEDDLE_TRY(check_object(variable_of(found->second), found->second.comm));
     act(found->second);
     return Status::ok();
   }
   HEDDLE_TRY(check_session(session));
   for (auto& [number, one] : state().pvar_handles) {
-    if (one.session == number_of(session) && variable_of(one).is_counter()) act(one);
+    if (one.session != number_of(session) || !variable_of(one).is_counter()) continue;
+    if (check_object(variable_of(one), one.comm)) act(one);  // what is bound to something that is gone stays as it was
   }
   return Status::ok();
 }
@@ -164,12 +169,18 @@ Status t_pvar_handle_alloc(MPI_T_pvar_session pe_session, int pvar_index, void* 
     if (obj_handle != nullptr) made.comm = mpi::from_handle(*static_cast<MPI_Comm*>(obj_handle));
     HEDDLE_TRY(tool::check_object(pvar, made.comm));
   }
-  if (pvar.open != nullptr) HEDDLE_TRY(pvar.open(made.comm));
-  if (made.comm != nullptr) made.comm->retain();
   made.base.resize(static_cast<std::size_t>(elements));
   made.sum.resize(static_cast<std::size_t>(elements));
   tool::State& state = tool::state();
-  state.pvar_handles.emplace(state.next, std::move(made));
+  mpi::Comm* const comm = made.comm;
+  const auto place = state.pvar_handles.emplace(state.next, std::move(made)).first;
+  if (pvar.open != nullptr) {
+    if (const Status opened = pvar.open(comm); !opened) {
+      state.pvar_handles.erase(place);
+      return opened;
+    }
+  }
+  if (comm != nullptr) comm->retain();
   if (pvar.of_vci != nullptr) mpi::pin_control(mpi::kVcis);
   *handle = tool::to_handle<MPI_T_pvar_handle>(state.next++);
   *count = elements;
@@ -207,6 +218,7 @@ Status t_pvar_write(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, con
   HEDDLE_TRY(tool::find(pe_session, handle, &found));
   tool::PvarHandle& one = found->second;
   if (!tool::variable_of(one).is_counter()) return tool::refuse(MPI_T_ERR_PVAR_NO_WRITE, one, "written");
+  HEDDLE_TRY(tool::check_object(tool::variable_of(one), one.comm));
   std::vector<unsigned long> value(one.sum.size()), now(one.sum.size());
   std::memcpy(value.data(), buf, value.size() * sizeof value[0]);
   tool::look(one, now);
@@ -226,6 +238,7 @@ Status t_pvar_readreset(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle,
   if (!tool::variable_of(one).is_counter()) {
     return tool::refuse(MPI_T_ERR_PVAR_NO_ATOMIC, one, "read and reset in one");
   }
+  HEDDLE_TRY(tool::check_object(tool::variable_of(one), one.comm));
   std::vector<unsigned long> zero(one.sum.size()), now(one.sum.size());
   tool::look(one, now);
   tool::copy_out(tool::value_at(one, now), buf);

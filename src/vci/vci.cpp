@@ -62,7 +62,7 @@ void Vci::lose(wire::ProcessId process) noexcept {
   unlock_and_wake();
 }
 
-Counts Vci::counts() noexcept {
+Counts Vci::counts(bool home) noexcept {
   Counts counts;
   {
     LockGuard guard(lanes_lock_);
@@ -73,6 +73,10 @@ Counts Vci::counts() noexcept {
   LockGuard guard(lock_);
   counts.received = received_;
   counts.unexpected = unexpected_;
+  if (!home) {
+    counts.queues = matching_.matcher().plain_stats();
+    return counts;
+  }
   counts.queues = matching_.matcher().stats();
   counts.matching_ns = matching_.matcher().ns();
   return counts;

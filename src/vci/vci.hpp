@@ -95,8 +95,9 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
   void count_received() noexcept REQUIRES(lock_) { ++received_; }
   void count_unexpected() noexcept REQUIRES(lock_) { ++unexpected_; }
   void count_foreign_poll() noexcept { foreign_polls_.fetch_add(1, std::memory_order_relaxed); }
-  // Of this moment. Any thread, also below MPI_THREAD_MULTIPLE; then what is counted meanwhile may be missing.
-  Counts counts() noexcept;
+  // Of this moment. Any thread, also below MPI_THREAD_MULTIPLE; then what is counted meanwhile may be missing, and for another
+  // thread than MPI's (`home` is false) what engines of a detour count (match/detour.hpp).
+  Counts counts(bool home = true) noexcept;
 
   bool threaded() const noexcept { return bell_ != nullptr; }
   // Wakes the threads of this process that sleep in a wait: something of theirs may be complete.

@@ -148,14 +148,34 @@ class OfGoogleBenchmark(InFolder):
         run = {"run_name": "a/b/1", "run_type": "iteration", "cpu_time": 2.5, "time_unit": "us"}
         self.assertEqual(drawings.medians({"benchmarks": [run]}), {"a/b/1": 2500})
 
+    def test_the_default_engine_is_judged(self):
+        series = {"list": [(2, 10), (64, 100)], "hash": [(2, 9), (64, 20)], "adaptive": [(2, 12.3), (64, 24.9)]}
+        self.assertEqual(drawings.judged({"random/0": series, "cold/random/0": series}), ([], 2))
+        series["adaptive"] = [(2, 12.3), (64, 25.1)]
+        self.assertEqual(drawings.judged({"random/0": series}), (
+            ["random/0, 64: adaptive 25.1 ns, hash 20.0 ns, list 100.0 ns"], 2))
+        series |= {"adaptive": [(2, 12.3), (64, 24.9)], "hash": [(2, 30), (64, 20)], "list": [(2, 8.6), (64, 100)]}
+        self.assertEqual(len(drawings.judged({"random/0": series})[0]), 1)
+
+    def test_benchmarks_with_named_arguments(self):
+        names = ("tail_queue/64/real_time/threads:2", "list_lock/64/real_time/threads:2", "list_lock/64/real_time/threads:4")
+        measured = {"context": self.CONTEXT, "benchmarks": [self.entry(name, 1e8) for name in names]}
+        drawn = Drawn(*drawings.tail_queue(measured, self.folder))
+        self.assertEqual(sorted(drawn.series), ["series-2_threads-list_lock", "series-2_threads-tail_queue",
+                                                "series-4_threads-list_lock"])
+        names = ("list/depth:16/MiB:64/hot:1/iterations:200/manual_time", "list/depth:128/MiB:64/hot:1/iterations:200/manual_time")
+        measured = {"context": self.CONTEXT, "benchmarks": [self.entry(name, 1e8) for name in names]}
+        drawn = Drawn(*drawings.hot_cache(measured, self.folder))
+        self.assertEqual([len(points) for points in drawn.series.values()], [2])
+
     def test_a_panel_for_each_shape(self):
-        names = ("list/in_order/1", "list/in_order/64", "array_list:32/in_order/1", "list/random/cold/8/repeats:5", "other", "list/x/y")
+        names = ("list/in_order/1", "list/in_order/64", "array_list:32/in_order/1", "list/cold/random/8/manual_time", "other", "list/x/y")
         failed = {"run_name": "hash/random/8", "run_type": "iteration", "error_occurred": True}
         measured = {"context": self.CONTEXT, "benchmarks": [*(self.entry(name, 1e8) for name in names), failed]}
         path, = drawings.engines(measured, self.folder)
         drawn = Drawn(path)
         self.assertEqual({name: len(points) for name, points in drawn.series.items()}, {
-            "series-in_order-list": 2, "series-in_order-array_list_32": 1, "series-random_cold-list": 1})
+            "series-in_order-list": 2, "series-in_order-array_list_32": 1, "series-cold_random-list": 1})
         self.assertIn("2 cores of 2400 MHz, 2026-01-02 03:04", drawn.texts)
 
 

@@ -280,10 +280,6 @@ class Twin {
 struct HashOfOneBin : HashEngine {
   HashOfOneBin() : HashEngine(1) {}
 };
-// As under the lock of a VCI.
-struct ElidedTailQueue : TailQueueEngine {
-  ElidedTailQueue() { elide(); }
-};
 using EveryEngine = testing::Types<ListEngine, ArrayListEngine<2>, ArrayListEngine<64>, VectorEngine,
                                    FuzzyEngine<std::uint8_t>, FuzzyEngine<std::uint16_t>, HashEngine, HashOfOneBin,
                                    GridEngine, TailQueueEngine, ElidedTailQueue, Adaptive<1, 2>, AdaptiveEngine>;

@@ -1,5 +1,7 @@
 // A communicator's own matching engine, and what MPI_T tells of it: every engine gives the same messages, and counts what it
 // inspects. Each rank talks to the next and to the one before.
+#include <pthread.h>
+
 #include "check.h"
 
 enum { kMany = 300 };
@@ -166,6 +168,27 @@ static void check_counts(void) {
   MPI_T_pvar_handle_free(session, &time);
   MPI_T_pvar_handle_free(session, &all_time);
   MPI_Comm_free(&comm);
+  CHECK_EQ(MPI_T_pvar_stop(session, searches), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_reset(session, searches), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_readreset(session, searches, &one), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES), MPI_SUCCESS);
+}
+
+// Below MPI_THREAD_MULTIPLE another thread may look, and change nothing.
+static void* look_from_outside(void* nothing) {
+  static const char* const kTouching[] = {"matching_time", "comm_matching_time", "comm_posted_searches"};
+  static const int kClasses[] = {MPI_T_PVAR_CLASS_TIMER, MPI_T_PVAR_CLASS_TIMER, MPI_T_PVAR_CLASS_COUNTER};
+  MPI_Comm world = MPI_COMM_WORLD;
+  MPI_T_pvar_handle handle;
+  int index, count;
+  for (int i = 0; i < 3; i++) {
+    CHECK_EQ(MPI_T_pvar_get_index(kTouching[i], kClasses[i], &index), MPI_SUCCESS);
+    CHECK_EQ(MPI_T_pvar_handle_alloc(session, index, &world, &handle, &count), MPI_T_ERR_NOT_ACCESSIBLE);
+  }
+  handle = variable("posted_searches", MPI_T_PVAR_CLASS_COUNTER, NULL, &count);
+  CHECK_EQ(value(handle), 0);
+  MPI_T_pvar_handle_free(session, &handle);
+  return nothing;
 }
 
 int main(int argc, char** argv) {
@@ -198,6 +221,9 @@ int main(int argc, char** argv) {
   check_hint(odd, "vector");
   MPI_Comm_free(&odd);
   check_counts();
+  pthread_t other;
+  pthread_create(&other, NULL, look_from_outside, NULL);
+  pthread_join(other, NULL);
   MPI_T_pvar_session_free(&session);
   MPI_T_finalize();
   return finish();
