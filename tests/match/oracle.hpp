@@ -280,9 +280,10 @@ class Twin {
 struct HashOfOneBin : HashEngine {
   HashOfOneBin() : HashEngine(1) {}
 };
-using EveryEngine = testing::Types<ListEngine, ArrayListEngine<2>, ArrayListEngine<64>, VectorEngine,
-                                   FuzzyEngine<std::uint8_t>, FuzzyEngine<std::uint16_t>, HashEngine, HashOfOneBin,
-                                   GridEngine, TailQueueEngine, ElidedTailQueue, Adaptive<1, 2>, AdaptiveEngine>;
+using EveryEngine =
+    testing::Types<ListEngine, ArrayListEngine<2>, ArrayListEngine<8>, ArrayListEngine<64>, VectorEngine,
+                   FuzzyEngine<std::uint8_t>, FuzzyEngine<std::uint16_t>, HashEngine, HashOfOneBin, GridEngine,
+                   TailQueueEngine, ElidedTailQueue, Adaptive<1, 2>, AdaptiveEngine>;
 // So small that the few operations of an exhaustive test reach all of their states.
 using SmallEngines = testing::Types<ListEngine, ArrayListEngine<2>, BlockEngine<WideLanes, 2>,
                                     BlockEngine<FuzzyLanes<std::uint8_t>, 4>, BlockEngine<FuzzyLanes<std::uint16_t>, 2>,

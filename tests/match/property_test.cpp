@@ -20,6 +20,7 @@ struct Space {
   int contexts;
   int wildcards;  // percent of receives' fields
   Key (*shape)(std::uint32_t context, int source, int tag);
+  bool blocked = false;  // a receive and a message that nothing matches are the oldest of all
 };
 
 Key plain(std::uint32_t context, int source, int tag) { return {context, source, tag}; }
@@ -36,6 +37,7 @@ constexpr Space kSpaces[] = {
     {"tag = source", 60, 1, 1, 15, tag_is_source},
     {"equal modulo 256", 20, 20, 1, 15, equal_modulo_256},
     {"internal contexts", 3, 3, 4, 40, blocked_by_other_context},
+    {"a blocker at the head", 20, 20, 1, 15, plain, true},
 };
 
 // rapidcheck starts with small values, which would leave out the operations that are listed last.
@@ -71,7 +73,8 @@ rc::Gen<Op> any_op(const Space& space) {
 template <class E>
 void check_space(const Space& space) {
   const bool ok = rc::check(std::string("engine equals oracle, ") + space.name, [&] {
-    const auto ops = *rc::gen::resize(kLongest, rc::gen::container<std::vector<Op>>(any_op(space)));
+    auto ops = *rc::gen::resize(kLongest, rc::gen::container<std::vector<Op>>(any_op(space)));
+    if (space.blocked) ops.insert(ops.begin(), {{Op::kPost, {77, 1, 1}}, {Op::kArrive, {78, 1, 1}}});
     Twin<E> twin;
     RC_ASSERT(twin.run(ops) == "");
   });
