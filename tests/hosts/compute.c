@@ -16,6 +16,15 @@ int main(int argc, char** argv) {
     MPI_Session session;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     printf("rank %s: %d s\n", number, (int)(time(NULL) - before));
+    if (strcmp(getenv("PMI_SIZE"), "2") == 0) {  // else the late one might be gone before the other could ask it
+      MPI_Group both;
+      MPI_Comm comm;
+      MPI_Group_from_session_pset(session, "mpi://WORLD", &both);
+      MPI_Comm_create_from_group(both, "late", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+      MPI_Barrier(comm);
+      MPI_Comm_free(&comm);
+      MPI_Group_free(&both);
+    }
     MPI_Session_finalize(&session);
     fflush(stdout);
     if (atoi(number) != 0 && atoi(number) != atoi(argv[2])) sleep((unsigned)seconds + 3);
