@@ -13,7 +13,7 @@
 #pragma once
 
 #include "match/bins.hpp"
-#include "match/engine.hpp"
+#include "match/engine_base.hpp"
 
 namespace heddle::match {
 
@@ -33,14 +33,8 @@ class OrderWatch {
 
 // A search of a list that has passed kScan entries goes on in bins.
 template <unsigned kScan, unsigned kCalm>
-class Adaptive {
+class Adaptive : public EngineBase<Adaptive<kScan, kCalm>> {
  public:
-  MessageNode* post(ReceiveNode& receive) noexcept {
-    if (MessageNode* message = extract(receive.key)) return message;
-    add_posted(receive);
-    return nullptr;
-  }
-
   ReceiveNode* arrive(const Key& message_key) noexcept {
     if (binned_) return arrive_in_bins(message_key, 0);
     std::uint64_t inspected = 0;
@@ -52,8 +46,7 @@ class Adaptive {
       }
       ++inspected;
       if (matches(receive->key, message_key)) [[likely]] {
-        List::remove(*receive);
-        stats_.posted.removed();
+        unlink(*receive);
         break;
       }
     }
@@ -79,28 +72,15 @@ class Adaptive {
   }
 
   void add_unexpected(MessageNode& message) noexcept {
-    message.sequence = next_sequence_++;
+    this->stamp(message);
     order_.push_back(message);
-    stats_.unexpected.added(message.bytes);
     if (tables_in_use_ != 0) [[unlikely]]
       each_table([&](auto& table) { table.add(message); });
   }
 
   void add_posted(ReceiveNode& receive) noexcept {
-    receive.sequence = next_sequence_++;
+    this->stamp(receive);
     binned_ ? bins_.add(receive) : list_.push_back(receive);
-    stats_.posted.added();
-  }
-
-  bool cancel(ReceiveNode& receive) noexcept {
-    if (!receive.queued()) return false;
-    if (binned_) {
-      remove_from_bins(receive);
-    } else {
-      List::remove(receive);
-      stats_.posted.removed();
-    }
-    return true;
   }
 
   MessageNode* probe(const Key& receive_key) noexcept {
@@ -111,12 +91,6 @@ class Adaptive {
     return message;
   }
 
-  MessageNode* extract(const Key& receive_key) noexcept {
-    MessageNode* message = probe(receive_key);
-    if (message != nullptr) remove(*message);
-    return message;
-  }
-
   void remove(MessageNode& message) noexcept {
     order_.remove(message);
     stats_.unexpected.removed(message.bytes);
@@ -124,26 +98,22 @@ class Adaptive {
       remove_from_tables(message);
   }
 
-  template <class OnReceive, class OnMessage>
-  void purge(std::uint32_t context, OnReceive&& on_receive, OnMessage&& on_message) noexcept {
-    take_if([context](const Key& key) { return key.context == context; }, on_receive, on_message);
-  }
-
-  template <class OnReceive, class OnMessage>
-  void drain_in_order(OnReceive&& on_receive, OnMessage&& on_message) noexcept {
-    take_if([](const Key&) { return true; }, on_receive, on_message);
-  }
-
-  const Stats& stats() const noexcept { return stats_; }
-
  private:
+  using Base = EngineBase<Adaptive<kScan, kCalm>>;
+  friend Base;
   using List = Queue<ReceiveNode, InBin>;
+  using Base::stats_;
 
   [[gnu::noinline]] ReceiveNode* arrive_in_bins(const Key& message_key, std::uint64_t inspected) noexcept {
     ReceiveNode* receive = bins_.find(message_key, inspected);
     stats_.posted.searched(inspected);
     if (receive != nullptr) remove_from_bins(*receive);
     return receive;
+  }
+  void unlink(ReceiveNode& receive) noexcept {
+    if (binned_) return remove_from_bins(receive);
+    List::remove(receive);
+    stats_.posted.removed();
   }
   void remove_from_bins(ReceiveNode& receive) noexcept {
     stats_.posted.removed();
@@ -209,22 +179,12 @@ class Adaptive {
   void take_if(Wanted wanted, OnReceive& on_receive, OnMessage& on_message) noexcept {
     List taken;
     bins_.take_if(wanted, taken);
-    for (ReceiveNode* next = list_.front(); ReceiveNode* receive = next;) {
-      next = list_.after(*receive);
-      if (!wanted(receive->key)) continue;
-      List::remove(*receive);
-      taken.push_back(*receive);
-    }
+    move_if(list_, wanted, taken);
     while (ReceiveNode* receive = taken.pop_front()) {
       stats_.posted.removed();
       on_receive(*receive);
     }
-    for (MessageNode* next = order_.front(); MessageNode* message = next;) {
-      next = order_.after(*message);
-      if (!wanted(message->key)) continue;
-      remove(*message);
-      on_message(*message);
-    }
+    this->take_messages_if(order_, wanted, on_message);
   }
 
   List list_;
@@ -239,9 +199,6 @@ class Adaptive {
   Bins<MessageNode, InClass<2>, kAnyTagBit> any_tag_;
   Bins<MessageNode, InClass<3>, kAnySourceBit | kAnyTagBit> any_;
   OrderWatch taken_order_;
-
-  std::uint64_t next_sequence_ = 0;
-  Stats stats_;
 };
 
 // At 8 entries in random order list and bins cost the same.

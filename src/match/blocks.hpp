@@ -25,7 +25,7 @@
 
 #include "match/hot_cache.hpp"
 #include "match/lanes.hpp"
-#include "match/node.hpp"
+#include "match/list.hpp"
 
 namespace heddle::match {
 
@@ -45,7 +45,7 @@ class PlainLanes {
 template <class Node, class Lanes, unsigned N>
 class Blocks {
   static_assert(N >= 2 && N <= kLanes);
-  using Tag = std::conditional_t<std::is_same_v<Node, MessageNode>, InOrder, InBin>;
+  using L = typename List<Node>::L;  // of a node: its block and its slot
 
  public:
   Blocks() noexcept = default;
@@ -66,7 +66,7 @@ class Blocks {
   // REQUIRES: the node is here.
   void remove(Node& node) noexcept {
     Block* block = block_of(node);
-    if (block == nullptr) return Refused::remove(node);
+    if (block == nullptr) return List<Node>::remove(node);
     block->live &= ~bit(slot_of(node));
     unlink(node);
     if (std::popcount(block->live) <= kFew) [[unlikely]]
@@ -79,17 +79,13 @@ class Blocks {
     for (const Block* block = first_; block != nullptr; block = block->next) {
       if (Node* node = first_in(*block, key, inspected)) return node;
     }
-    for (Node* node = refused_.front(); node != nullptr; node = refused_.after(*node)) {
-      ++inspected;
-      if (agree(node->key, key)) return node;
-    }
-    return nullptr;
+    return refused_.first(key, inspected);
   }
 
   // Takes out what `wanted` says, oldest first. `take` gets a node that is unlinked. What stays is put together anew.
   template <class Wanted, class Take>
   void take_if(Wanted wanted, Take take) noexcept {
-    Queue<Node, Tag> all, taken;
+    List<Node> all, taken;
     while (Block* block = first_) {
       for (; block->live != 0; block->live &= block->live - 1) {
         all.push_back(*block->nodes[std::countr_zero(block->live)]);
@@ -116,14 +112,8 @@ class Blocks {
     Lanes lanes;
     Node* nodes[N];
   };
-  using Refused = Queue<Node, Tag>;
   static constexpr int kFew = static_cast<int>(N / 4);
   static constexpr std::uint64_t kInBlock = 1;  // set in a link that holds a slot: no node lies at an odd address
-
-  static bool agree(const Key& here, const Key& key) noexcept {
-    if constexpr (std::is_same_v<Node, MessageNode>) return matches(key, here);
-    return matches(here, key);
-  }
 
   Node* first_in(const Block& block, const Key& key, std::uint64_t& inspected) const noexcept {
     std::uint64_t candidates = block.live;
@@ -131,9 +121,9 @@ class Blocks {
     for (; candidates != 0; candidates &= candidates - 1) {
       const auto slot = static_cast<unsigned>(std::countr_zero(candidates));
       if constexpr (std::is_same_v<Lanes, PlainLanes<N>>) {
-        if (!agree(block.lanes[slot], key)) continue;
+        if (!agree<Node>(block.lanes[slot], key)) continue;
       } else if constexpr (!Lanes::kExact) {
-        if (!agree(block.nodes[slot]->key, key)) continue;
+        if (!agree<Node>(block.nodes[slot]->key, key)) continue;
       }
       inspected += static_cast<unsigned>(std::popcount(block.live << (kLanes - 1 - slot)));
       return block.nodes[slot];
@@ -143,16 +133,16 @@ class Blocks {
   }
 
   static Block* block_of(const Node& node) noexcept {
-    const Link<Tag>& link = node;
+    const L& link = node;
     const auto slot = reinterpret_cast<std::uintptr_t>(link.prev);
     return slot & kInBlock ? reinterpret_cast<Block*>(link.next) : nullptr;
   }
   static unsigned slot_of(const Node& node) noexcept {
-    const Link<Tag>& link = node;
+    const L& link = node;
     return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(link.prev) >> 1);
   }
   static void unlink(Node& node) noexcept {
-    Link<Tag>& link = node;
+    L& link = node;
     link.next = link.prev = nullptr;
   }
 
@@ -161,9 +151,9 @@ class Blocks {
     block.live |= bit(slot);
     block.lanes.set(slot, node.key);
     block.nodes[slot] = &node;
-    Link<Tag>& link = node;
-    link.next = reinterpret_cast<Link<Tag>*>(&block);
-    link.prev = reinterpret_cast<Link<Tag>*>(std::uintptr_t{slot} << 1 | kInBlock);
+    L& link = node;
+    link.next = reinterpret_cast<L*>(&block);
+    link.prev = reinterpret_cast<L*>(std::uintptr_t{slot} << 1 | kInBlock);
   }
 
   // Whether last_ has room now. Not while anything is refused: that would overtake it.
@@ -238,7 +228,7 @@ class Blocks {
   Block* first_ = nullptr;
   Block* last_ = nullptr;
   Block* pool_ = nullptr;
-  Refused refused_;
+  SearchedList<Node> refused_;
 };
 
 }  // namespace heddle::match

@@ -26,7 +26,7 @@
 #include <type_traits>
 
 #include "match/age.hpp"
-#include "match/engine.hpp"
+#include "match/engine_base.hpp"
 
 namespace heddle::match {
 
@@ -103,7 +103,7 @@ class Cube {
   Leaf**** root_ = nullptr;
 };
 
-class GridEngine {
+class GridEngine : public EngineBase<GridEngine> {
  public:
   // Rounded up to a power of two, within 2 and 32.
   static constexpr unsigned kDefaultRadix = 16;
@@ -111,12 +111,6 @@ class GridEngine {
   explicit GridEngine(unsigned radix = kDefaultRadix) noexcept : posted_(radix), unexpected_(radix) {}
 
   unsigned radix() const noexcept { return posted_.radix(); }
-
-  MessageNode* post(ReceiveNode& receive) noexcept {
-    if (MessageNode* message = extract(receive.key)) return message;
-    add_posted(receive);
-    return nullptr;
-  }
 
   ReceiveNode* arrive(const Key& message_key) noexcept {
     std::uint64_t inspected = 0;
@@ -131,24 +125,16 @@ class GridEngine {
   }
 
   void add_unexpected(MessageNode& message) noexcept {
-    message.sequence = next_sequence_++;
+    stamp(message);
     Messages* leaf = unexpected_.make(message.key.source);
     (leaf != nullptr ? *leaf : unexpected_anywhere_).push_back(message);
     order_.push_back(message);
-    stats_.unexpected.added(message.bytes);
   }
 
   void add_posted(ReceiveNode& receive) noexcept {
-    receive.sequence = next_sequence_++;
+    stamp(receive);
     Receives* leaf = receive.key.source == kAnySource ? nullptr : posted_.make(receive.key.source);
     (leaf != nullptr ? *leaf : posted_anywhere_).push_back(receive);
-    stats_.posted.added();
-  }
-
-  bool cancel(ReceiveNode& receive) noexcept {
-    if (!receive.queued()) return false;
-    unlink(receive);
-    return true;
   }
 
   MessageNode* probe(const Key& receive_key) const noexcept {
@@ -164,31 +150,14 @@ class GridEngine {
     return message;
   }
 
-  MessageNode* extract(const Key& receive_key) noexcept {
-    MessageNode* message = probe(receive_key);
-    if (message != nullptr) remove(*message);
-    return message;
-  }
-
   void remove(MessageNode& message) noexcept {
     Messages::remove(message);
     order_.remove(message);
     stats_.unexpected.removed(message.bytes);
   }
 
-  template <class OnReceive, class OnMessage>
-  void purge(std::uint32_t context, OnReceive&& on_receive, OnMessage&& on_message) noexcept {
-    take_if([context](const Key& key) { return key.context == context; }, on_receive, on_message);
-  }
-
-  template <class OnReceive, class OnMessage>
-  void drain_in_order(OnReceive&& on_receive, OnMessage&& on_message) noexcept {
-    take_if([](const Key&) { return true; }, on_receive, on_message);
-  }
-
-  const Stats& stats() const noexcept { return stats_; }
-
  private:
+  friend EngineBase<GridEngine>;
   using ReceiveCube = Cube<ReceiveNode, InBin>;
   using MessageCube = Cube<MessageNode, InClass<0>>;
   using Receives = ReceiveCube::Leaf;
@@ -218,27 +187,18 @@ class GridEngine {
   template <class Wanted, class OnReceive, class OnMessage>
   void take_if(Wanted wanted, OnReceive& on_receive, OnMessage& on_message) noexcept {
     Receives taken;
-    const auto take_from = [&](Receives& receives) {
-      for (ReceiveNode* next = receives.front(); ReceiveNode* receive = next;) {
-        next = receives.after(*receive);
-        if (!wanted(receive->key)) continue;
-        unlink(*receive);
-        taken.push_back(*receive);
-      }
-    };
+    const auto take_from = [&](Receives& receives) { move_if(receives, wanted, taken); };
     if (stats_.posted.length != 0) {
       take_from(posted_anywhere_);
       posted_.for_each_leaf(take_from);
     }
     sort_by_age(taken);
-    while (ReceiveNode* receive = taken.pop_front()) on_receive(*receive);
-
-    for (MessageNode* next = order_.front(); MessageNode* message = next;) {
-      next = order_.after(*message);
-      if (!wanted(message->key)) continue;
-      remove(*message);
-      on_message(*message);
+    while (ReceiveNode* receive = taken.pop_front()) {
+      stats_.posted.removed();
+      on_receive(*receive);
     }
+
+    take_messages_if(order_, wanted, on_message);
   }
 
   ReceiveCube posted_;
@@ -246,8 +206,6 @@ class GridEngine {
   MessageCube unexpected_;
   Messages unexpected_anywhere_;  // what no memory was left for
   Queue<MessageNode, InOrder> order_;
-  std::uint64_t next_sequence_ = 0;
-  mutable Stats stats_;
 };
 static_assert(Engine<GridEngine>);
 

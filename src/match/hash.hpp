@@ -10,11 +10,11 @@
 #pragma once
 
 #include "match/bins.hpp"
-#include "match/engine.hpp"
+#include "match/engine_base.hpp"
 
 namespace heddle::match {
 
-class HashEngine {
+class HashEngine : public EngineBase<HashEngine> {
  public:
   HashEngine() noexcept = default;  // tables that grow
   // REQUIRES: bins > 0. Tables of that many bins, rounded up to a power of two.
@@ -39,27 +39,14 @@ class HashEngine {
   }
 
   void add_unexpected(MessageNode& message) noexcept {
-    message.sequence = next_sequence_++;
+    stamp(message);
     unexpected_.add(message);
     order_.push_back(message);
-    stats_.unexpected.added(message.bytes);
   }
 
   void add_posted(ReceiveNode& receive) noexcept { add_posted(receive, mix(receive.key)); }
 
-  bool cancel(ReceiveNode& receive) noexcept {
-    if (!receive.queued()) return false;
-    unlink(receive);
-    return true;
-  }
-
   MessageNode* probe(const Key& receive_key) const noexcept { return find(receive_key, mix(receive_key)); }
-
-  MessageNode* extract(const Key& receive_key) noexcept {
-    MessageNode* message = probe(receive_key);
-    if (message != nullptr) remove(*message);
-    return message;
-  }
 
   void remove(MessageNode& message) noexcept {
     unexpected_.remove(message);
@@ -67,19 +54,9 @@ class HashEngine {
     stats_.unexpected.removed(message.bytes);
   }
 
-  template <class OnReceive, class OnMessage>
-  void purge(std::uint32_t context, OnReceive&& on_receive, OnMessage&& on_message) noexcept {
-    take_if([context](const Key& key) { return key.context == context; }, on_receive, on_message);
-  }
-
-  template <class OnReceive, class OnMessage>
-  void drain_in_order(OnReceive&& on_receive, OnMessage&& on_message) noexcept {
-    take_if([](const Key&) { return true; }, on_receive, on_message);
-  }
-
-  const Stats& stats() const noexcept { return stats_; }
-
  private:
+  friend EngineBase<HashEngine>;
+
   MessageNode* find(const Key& key, std::uint64_t mixed) const noexcept {
     std::uint64_t inspected = 0;
     MessageNode* message = nullptr;
@@ -92,9 +69,8 @@ class HashEngine {
   }
 
   void add_posted(ReceiveNode& receive, std::uint64_t mixed) noexcept {
-    receive.sequence = next_sequence_++;
+    stamp(receive);
     posted_.add(receive, mixed);
-    stats_.posted.added();
   }
 
   void unlink(ReceiveNode& receive) noexcept {
@@ -110,19 +86,12 @@ class HashEngine {
       stats_.posted.removed();
       on_receive(*receive);
     }
-    for (MessageNode* next = order_.front(); MessageNode* message = next;) {
-      next = order_.after(*message);
-      if (!wanted(message->key)) continue;
-      remove(*message);
-      on_message(*message);
-    }
+    take_messages_if(order_, wanted, on_message);
   }
 
   ReceiveBins posted_;
   Bins<MessageNode, InClass<0>> unexpected_;
   Queue<MessageNode, InOrder> order_;
-  std::uint64_t next_sequence_ = 0;
-  mutable Stats stats_;
 };
 static_assert(Engine<HashEngine>);
 
