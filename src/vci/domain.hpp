@@ -10,6 +10,7 @@
 // Threads: any, when the domain was opened as threaded.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <span>
@@ -123,9 +124,9 @@ class Domain {
     }
     return kSleepNs;
   }
-  bool crowded() const noexcept {
-    const std::uint32_t waiters = waiters_.load(std::memory_order_relaxed);
-    return options_.local_ranks * (waiters == 0 ? 1 : waiters) > options_.cores;
+  bool crowded() const noexcept { return more_than_cores(waiters_); }
+  bool more_than_cores(const std::atomic<std::uint32_t>& waiters) const noexcept {
+    return options_.local_ranks * std::max(waiters.load(std::memory_order_relaxed), 1u) > options_.cores;
   }
 
   static constexpr unsigned kForeignEvery = 8;
@@ -153,6 +154,7 @@ class Domain {
   std::atomic<std::uint32_t> used_{1};   // bit i: VCI i was ever given out, so messages may come for it
   // What threads that wait write, apart from what they read.
   alignas(kApart) std::atomic<std::uint32_t> waiters_{0};
+  std::atomic<std::uint32_t> most_waiters_{0};  // at once, so far
   std::atomic<std::uint32_t> next_foreign_{0};
 };
 
@@ -160,8 +162,9 @@ template <class Done>
 void Domain::wait(Vci& vci, Done&& done) noexcept {
   if (losses_.count() != 0) progress(vci, 0);  // who gives up at once must still take what living peers send
   if (done()) return;
-  waiters_.fetch_add(1, std::memory_order_relaxed);
-  Patience patience(round_cost_);
+  const std::uint32_t waiters = waiters_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (waiters > most_waiters_.load(std::memory_order_relaxed)) most_waiters_.store(waiters, std::memory_order_relaxed);
+  Patience patience(round_cost_, more_than_cores(most_waiters_));
   bool finished = false;
   for (unsigned round = 0; !finished && !done(); ++round) {
     if (round % kLookEvery == kLookEvery - 1) look_for_losses();

@@ -5,7 +5,8 @@
 //          but not who narrowed a cpuset afterwards, nor the other programs of the node.
 // Method:  yield now and then and learn from what it brings. A yield after which something has arrived at once let the
 //          peer run: the next comes sooner. One that brought nothing, or gave the core away for long, was for strangers:
-//          the next comes later. With a network, the peer that waits for this core may be a rank of another host, where hosts
+//          the next comes later. A sibling that computes is no stranger: what it brings comes much later, so where the job
+//          has more threads than cores yields come as soon as they may. With a network, the peer that waits for this core may be a rank of another host, where hosts
 //          are containers: a yield that gave the core away and brought nothing is followed by a sleep, which the network ends.
 // Threads: one object for one wait, on its stack; what was learnt belongs to the thread.
 // Cost:    two clock_gettime (20 ns each) a yield.
@@ -24,8 +25,13 @@ class Patience {
  public:
   enum class Step { kSpin, kYield, kSleep };
 
-  // `cost`: of a round, in those of shared memory alone.
-  explicit Patience(unsigned cost = 1) noexcept : cost_(cost) {}
+  // `cost`: of a round, in those of shared memory alone. `siblings`: the job's ranks and threads are more than the cores,
+  // though not all of them wait now.
+  explicit Patience(unsigned cost = 1, bool siblings = false) noexcept
+      : cost_(cost),
+        most_(siblings    ? kSoonest
+              : cost == 1 ? kLatest
+                          : kMostRounds) {}
 
   // After another round in vain: `spins` rounds of polling, with yields between them as learnt, then `yields` yields, then
   // sleep.
@@ -35,7 +41,7 @@ class Patience {
     ++idle_;
     spins /= cost_;
     if (idle_ >= spins + yields || (was_shared && cost_ != 1)) return Step::kSleep;
-    const unsigned rounds = cost_ == 1 ? yield_after : std::min(yield_after / cost_, kMostRounds);
+    const unsigned rounds = std::min(yield_after / cost_, most_);
     return idle_ >= spins || idle_ % std::max(rounds, 1u) == 0 ? Step::kYield : Step::kSpin;
   }
   void yield() noexcept {
@@ -72,6 +78,7 @@ class Patience {
   inline static thread_local unsigned yield_after = 1024;
 
   const unsigned cost_;
+  const unsigned most_;  // rounds from one yield to the next
   unsigned idle_ = 0;
   bool yielded_ = false;
   bool long_ = false, shared_ = false;
