@@ -27,6 +27,7 @@ struct Message;
 struct Op;
 struct Request;
 struct Session;
+struct Win;
 class Process;
 
 // The predefined objects, by the value of the ABI's constant; null for a value that names no object.
@@ -98,6 +99,11 @@ inline Session* from_handle(MPI_Session handle) noexcept {
   return value < kPredefinedLimit ? nullptr : live_object<Session>(value, Kind::kSession);
 }
 
+inline Win* from_handle(MPI_Win handle) noexcept {
+  std::uintptr_t value = handle_value(handle);
+  return value < kPredefinedLimit ? nullptr : live_object<Win>(value, Kind::kWin);
+}
+
 // The handle's value of an object: its constant when it is predefined, else its address.
 inline std::uintptr_t object_value(const Object* object) noexcept {
   return object->is_predefined() ? static_cast<std::uintptr_t>(object->index())
@@ -132,6 +138,9 @@ inline MPI_Message to_handle(const Message* message) noexcept {
 }
 inline MPI_Session to_handle(const Session* session) noexcept {
   return session == nullptr ? MPI_SESSION_NULL : reinterpret_cast<MPI_Session>(const_cast<Session*>(session));
+}
+inline MPI_Win to_handle(const Win* win) noexcept {
+  return win == nullptr ? MPI_WIN_NULL : reinterpret_cast<MPI_Win>(const_cast<Win*>(win));
 }
 
 // An address that no buffer has: null, or one of the ABI's constants.
