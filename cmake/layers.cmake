@@ -1,6 +1,6 @@
 # A folder of src is a layer. Lowest first; a layer links with, and includes from, itself and the layers before it.
 # scripts/check_layers holds the includes to the same list.
-set(HEDDLE_LAYERS base boot wire match portals vci mpi p2p coll comm tool bindings)
+set(HEDDLE_LAYERS base boot wire match portals vci mpi p2p coll comm rma tool bindings)
 
 set(HEDDLE_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Werror)
 

@@ -31,7 +31,7 @@ struct Win : Object {
   int flavor = MPI_WIN_FLAVOR_CREATE;
   int model = MPI_WIN_UNIFIED;
 
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;                  // guards what follows
   Errhandler* errhandler = nullptr;  // null: MPI_ERRORS_ARE_FATAL, as for every new window
   Info* info = nullptr;
   Attributes* attributes = nullptr;

@@ -35,7 +35,7 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
 
   Lock& lock() noexcept LOCK_RETURNED(lock_) { return lock_; }
   portals::MatchList& matching() noexcept REQUIRES(lock_) { return matching_; }
-  portals::PortalTable& table() noexcept { return table_; }  // fill before traffic starts
+  portals::PortalTable& table() noexcept { return table_; }  // fill before traffic to the portal starts
   Pool& pool() noexcept REQUIRES(lock_) { return pool_; }
   // A request of this VCI, and its end, for callers that do not hold the lock. Constructor and destructor run outside it.
   template <class T, class... Args>

@@ -68,6 +68,12 @@ ssize_t MemoryReader::read(pid_t from, std::uint64_t address, std::byte* to, std
   return process_vm_readv(from, &here, 1, &there, 1, 0);
 }
 
+ssize_t MemoryReader::write(pid_t into, std::uint64_t address, const std::byte* from, std::size_t bytes) noexcept {
+  const iovec here{const_cast<std::byte*>(from), bytes};
+  const iovec there{reinterpret_cast<void*>(address), bytes};
+  return process_vm_writev(into, &here, 1, &there, 1, 0);
+}
+
 Status make_memory_reader(const char* control, std::unique_ptr<MemoryReader>* out) {
   const std::string_view text = control == nullptr ? "auto" : control;
   constexpr std::string_view kTest = "test:";

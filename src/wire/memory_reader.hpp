@@ -1,4 +1,4 @@
-// The one call by which another process's memory is read, and the place where tests make it fail.
+// The calls by which another process's memory is read and written, and the place where tests make reading fail.
 //
 // HEDDLE_SINGLE_COPY: unset or `auto`: the system call. `off`: null, nobody reads. For tests, `test:` and a list of
 // faults by commas; then a process reads also itself by the call. Calls count from 0, the read of the cookie, in each
@@ -26,6 +26,8 @@ class MemoryReader {
   virtual ~MemoryReader() = default;
   // As process_vm_readv of one piece: the bytes read, or -1 and errno.
   virtual ssize_t read(pid_t from, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept;
+  // As process_vm_writev. No test makes it fail.
+  virtual ssize_t write(pid_t into, std::uint64_t address, const std::byte* from, std::size_t bytes) noexcept;
   // A process's own memory is read by the call too.
   virtual bool always() const noexcept { return false; }
 };

@@ -58,23 +58,27 @@ std::size_t size_of(int fd) {
 }
 
 Status check_size(int fd, std::size_t bytes) {
-  if (size_of(fd) == bytes) return Status::ok();
+  if (size_of(fd) >= bytes) return Status::ok();  // behind the regions there may be pieces
   return error(MPI_ERR_OTHER,
                "the node's shared memory has %zu bytes where %zu belong; are all ranks of one Heddle version?",
                size_of(fd), bytes);
+}
+
+// Else: death by SIGXFSZ.
+Status check_limit(std::size_t bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes) return Status::ok();
+  return error(
+      MPI_ERR_NO_MEM,
+      "the limit on file sizes (ulimit -f) of %llu KiB is below the %zu MiB of the node's shared memory; raise it",
+      static_cast<unsigned long long>(limit.rlim_cur >> 10), bytes >> 20);
 }
 
 // By the holder of the lock.
 Status give_size(int fd, std::uint32_t ranks) {
   const std::size_t bytes = ranks * Segment::kRegionBytes;
   if (size_of(fd) != 0) return check_size(fd, bytes);
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {  // else: death by SIGXFSZ
-    return error(MPI_ERR_NO_MEM,
-                 "the limit on file sizes (ulimit -f) of %llu KiB is below the %zu MiB of shared memory "
-                 "of %u ranks; raise it",
-                 static_cast<unsigned long long>(limit.rlim_cur >> 10), bytes >> 20, ranks);
-  }
+  HEDDLE_TRY(check_limit(bytes));
   if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) return Status::ok();
   return error(MPI_ERR_NO_MEM, "sizing the shared memory of %u ranks failed: %s", ranks, std::strerror(errno));
 }
@@ -203,6 +207,50 @@ Status Segment::carve(std::uint32_t rank, std::size_t bytes, std::uint64_t* offs
   }
   *offset = at;
   return Status::ok();
+}
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
+
+}  // namespace
+
+Status Segment::make_piece(std::size_t bytes, std::uint64_t* offset) {
+  constexpr std::size_t kMost = std::size_t{1} << 47;  // bytes: no address space holds more
+  if (bytes > kMost)
+    return error(MPI_ERR_NO_MEM, "%zu GiB of shared memory are more than any memory holds", bytes >> 30);
+  const std::size_t reserved = whole_pages(bytes);
+  const std::uint64_t at = bytes_ + region(0).pieces.fetch_add(reserved, std::memory_order_relaxed);
+  HEDDLE_TRY(check_limit(at + reserved));
+  if (reserved != 0 && !reserve(fd_, at, reserved)) {
+    return error(MPI_ERR_NO_MEM, "reserving %zu KiB of shared memory for a window failed: %s; free memory on this node",
+                 reserved >> 10, std::strerror(errno));
+  }
+  *offset = at;
+  return Status::ok();
+}
+
+Status Segment::map_piece(std::uint64_t offset, std::size_t bytes, std::byte** base) {
+  *base = nullptr;
+  if (bytes == 0) return Status::ok();
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, static_cast<off_t>(offset));
+  if (at == MAP_FAILED) {
+    return error(MPI_ERR_NO_MEM, "mapping %zu KiB of a window failed: %s", bytes >> 10, std::strerror(errno));
+  }
+  *base = static_cast<std::byte*>(at);
+  return Status::ok();
+}
+
+void Segment::unmap_piece(std::byte* base, std::size_t bytes) noexcept {
+  if (base != nullptr) munmap(base, bytes);
+}
+
+void Segment::drop_piece(std::uint64_t offset, std::size_t bytes) noexcept {
+  if (bytes == 0) return;
+  fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+            static_cast<off_t>(whole_pages(bytes)));
 }
 
 }  // namespace heddle::wire

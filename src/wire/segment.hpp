@@ -12,6 +12,8 @@
 //     +--------------------+--------------------+---- - -
 //     region:  | RegionHeader | carved ... | not yet carved |
 //
+//          Behind the regions come pieces (node_memory.hpp), which are not mapped here.
+//
 // Threads: carve() may be called by any thread of any rank that has the segment mapped.
 #pragma once
 
@@ -46,7 +48,8 @@ struct RegionHeader {
   // so nobody waits for room.
   std::atomic<std::uint32_t> departed{0};
   MemoryCard memory;
-  std::atomic<std::uint32_t> made{0};  // in region 0: every header is in place
+  std::atomic<std::uint32_t> made{0};    // in region 0: every header is in place
+  std::atomic<std::uint64_t> pieces{0};  // in region 0: bytes given out behind the regions
 };
 
 class Segment {
@@ -72,6 +75,12 @@ class Segment {
   }
   // `bytes` (a multiple of 64) of fresh zeroed memory from the region of `rank`.
   Status carve(std::uint32_t rank, std::size_t bytes, std::uint64_t* offset);
+  // Pieces: NodeMemory's.
+  Status make_piece(std::size_t bytes, std::uint64_t* offset);
+  Status map_piece(std::uint64_t offset, std::size_t bytes, std::byte** base);
+  void unmap_piece(std::byte* base, std::size_t bytes) noexcept;
+  void drop_piece(std::uint64_t offset, std::size_t bytes) noexcept;
+
   template <class T>
   T* at(std::uint64_t offset) noexcept {
     return reinterpret_cast<T*>(base_ + offset);

@@ -10,8 +10,9 @@ ShmWire::ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vect
       segment_(std::move(segment)),
       region_(&segment_->region(self)),
       self_(self),
-      process_of_(std::move(process_of)),
-      single_copy_(segment_, self, static_cast<std::uint32_t>(process_of_.size()), std::move(reader), threaded) {
+      node_(segment_, self, std::move(process_of)),
+      single_copy_(segment_, self, node_.regions(), std::move(reader), threaded) {
+  node_.read_through(single_copy_);
   if (!threaded) {
     connect_lock_.elide();
     cells_lock_.elide();
@@ -19,16 +20,6 @@ ShmWire::ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vect
 }
 
 ShmWire::~ShmWire() { set_away(true); }
-
-int ShmWire::region_of(ProcessId peer) const noexcept {
-  // Usually the ids of a node are consecutive.
-  const std::uint32_t guess = peer - process_of_.front();
-  if (guess < process_of_.size() && process_of_[guess] == peer) return static_cast<int>(guess);
-  for (std::size_t i = 0; i < process_of_.size(); ++i) {
-    if (process_of_[i] == peer) return static_cast<int>(i);
-  }
-  return -1;
-}
 
 Status ShmWire::connect(std::uint32_t, ProcessId peer, std::uint32_t vci, TxLane** lane) {
   {
@@ -39,7 +30,7 @@ Status ShmWire::connect(std::uint32_t, ProcessId peer, std::uint32_t vci, TxLane
       if (pooled_[kind] == 0) HEDDLE_TRY(make_cells(kind));
     }
   }
-  const auto target = static_cast<std::uint32_t>(region_of(peer));
+  const auto target = static_cast<std::uint32_t>(node_.region_of(peer));
   std::uint64_t offset = 0;
   HEDDLE_TRY(segment_->carve(target, sizeof(RingBlock), &offset));
   auto* block = new (segment_->at<void>(offset)) RingBlock;

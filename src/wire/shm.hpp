@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/lock.hpp"
+#include "wire/node_memory.hpp"
 #include "wire/ring_block.hpp"
 #include "wire/segment.hpp"
 #include "wire/single_copy.hpp"
@@ -103,7 +104,7 @@ class ShmWire final : public Wire {
           std::unique_ptr<MemoryReader> reader = nullptr);
   ~ShmWire() override;
 
-  bool reaches(ProcessId peer) const noexcept override { return region_of(peer) >= 0; }
+  bool reaches(ProcessId peer) const noexcept override { return node_.region_of(peer) >= 0; }
   Status connect(std::uint32_t from, ProcessId peer, std::uint32_t to, TxLane** lane) override;
   unsigned poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept override {
     return poll_with(vci, limit, [&sink](const auto&... packet) noexcept { sink(packet...); });
@@ -136,6 +137,7 @@ class ShmWire final : public Wire {
 
   void set_away(bool away) noexcept override { region_->departed.store(away, std::memory_order_relaxed); }
   Doorbell* bell() noexcept override { return &region_->bell; }
+  NodeMemory* node() noexcept override { return &node_; }
   const SingleCopy& single_copy() const noexcept { return single_copy_; }
 
  private:
@@ -179,7 +181,6 @@ class ShmWire final : public Wire {
     ring.pop_front(slots);
   }
 
-  int region_of(ProcessId peer) const noexcept;
   [[gnu::noinline]] void adopt_new_rings(std::uint32_t vci) noexcept;
   [[gnu::noinline]] void announce_room(RxRing& rx) noexcept;
   bool take_cell(ShmLane& lane, unsigned kind, std::uint64_t* offset) noexcept;
@@ -191,7 +192,7 @@ class ShmWire final : public Wire {
   std::shared_ptr<Segment> segment_;
   RegionHeader* region_;
   std::uint32_t self_;
-  std::vector<ProcessId> process_of_;
+  NodeMemory node_;
   Receiver receivers_[kMaxVcis];
   SingleCopy single_copy_;
 

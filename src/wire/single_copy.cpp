@@ -78,10 +78,23 @@ std::size_t PeerMemory::read(Offer offer, std::uint64_t address, std::uint64_t a
     stats.bytes_mapped.fetch_add(bytes, std::memory_order_relaxed);
     return bytes;
   }
+  return read_by_kernel(address, to, bytes);
+}
+
+std::size_t PeerMemory::read_by_kernel(std::uint64_t address, std::byte* to, std::size_t bytes) noexcept {
+  return by_kernel(bytes, [&](pid_t pid, std::size_t done) {
+    return all_->reader_->read(pid, address + done, to + done, bytes - done);
+  });
+}
+
+// Calls `step` until all bytes are through, or one fails.
+template <class Step>
+std::size_t PeerMemory::by_kernel(std::size_t bytes, Step step) noexcept {
+  SingleCopyStats& stats = all_->stats_;
   const auto pid = static_cast<pid_t>(all_->segment_->region(region_).memory.pid);
   std::size_t done = 0;
   while (done < bytes) {
-    const ssize_t n = all_->reader_->read(pid, address + done, to + done, bytes - done);
+    const ssize_t n = step(pid, done);
     if (n <= 0) {
       if (n < 0 && is_refusal(errno)) way_.store(Way::kRefused, std::memory_order_relaxed);
       stats.failures.fetch_add(1, std::memory_order_relaxed);
@@ -91,6 +104,22 @@ std::size_t PeerMemory::read(Offer offer, std::uint64_t address, std::uint64_t a
   }
   stats.bytes_read.fetch_add(done, std::memory_order_relaxed);
   return done;
+}
+
+std::size_t PeerMemory::read_at(std::uint64_t address, std::byte* here, std::size_t bytes) noexcept {
+  if (way() != Way::kMapped) return read_by_kernel(address, here, bytes);
+  std::memcpy(here, reinterpret_cast<const void*>(address), bytes);
+  return bytes;
+}
+
+std::size_t PeerMemory::write_at(std::uint64_t address, const std::byte* here, std::size_t bytes) noexcept {
+  if (way() == Way::kMapped) {
+    std::memcpy(reinterpret_cast<void*>(address), here, bytes);
+    return bytes;
+  }
+  return by_kernel(bytes, [&](pid_t pid, std::size_t done) {
+    return all_->reader_->write(pid, address + done, here + done, bytes - done);
+  });
 }
 
 Claims<> PeerMemory::claims(Offer offer, std::uint32_t units) noexcept {

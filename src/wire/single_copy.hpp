@@ -72,6 +72,9 @@ class PeerMemory {
   // Copies from the message at `address`, beginning with its byte `at`. Returns how many bytes came: if fewer than asked
   // for, the others won't come this way. REQUIRES: way() was not kRefused.
   std::size_t read(Offer offer, std::uint64_t address, std::uint64_t at, std::byte* to, std::size_t bytes) noexcept;
+  // Between `here` and `address` of the peer's, where way() was not kRefused. Returns how many bytes were copied.
+  std::size_t read_at(std::uint64_t address, std::byte* here, std::size_t bytes) noexcept;
+  std::size_t write_at(std::uint64_t address, const std::byte* here, std::size_t bytes) noexcept;
   // read() will be a plain copy.
   bool is_plain(Offer offer) noexcept { return offer.is_shared() || way() == Way::kMapped; }
 
@@ -82,6 +85,9 @@ class PeerMemory {
  private:
   friend class SingleCopy;
   Way find_way() noexcept;
+  std::size_t read_by_kernel(std::uint64_t address, std::byte* to, std::size_t bytes) noexcept;
+  template <class Step>
+  std::size_t by_kernel(std::size_t bytes, Step step) noexcept;
   bool reads_cookie() noexcept;
 
   SingleCopy* all_ = nullptr;

@@ -16,6 +16,7 @@
 
 namespace heddle::wire {
 
+class NodeMemory;
 class PeerMemory;
 class TxLane;
 
@@ -118,6 +119,9 @@ class Wire {
   virtual bool owes() const noexcept { return false; }
   // Nobody polls here for a while, or somebody does again: whether peers shall wait for room.
   virtual void set_away(bool) noexcept {}
+
+  // What the processes that it reaches share besides (node_memory.hpp); null where they share nothing.
+  virtual NodeMemory* node() noexcept { return nullptr; }
 
   const bool is_shm;  // as in TxLane
 };

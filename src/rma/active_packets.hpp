@@ -1,0 +1,44 @@
+// The packets of active.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "wire/packet.hpp"
+
+namespace heddle::rma {
+
+// After those of p2p/protocol.hpp.
+enum Portal : std::uint8_t { kRequestPortal = 10, kDataPortal = 11, kAnswerPortal = 12 };
+
+// As Kind, and besides:
+enum Ask : std::uint8_t { kAskFlush = 16, kAskLock, kAskUnlock };
+
+struct RequestPrefix {
+  std::uint64_t window;  // at the target
+  std::uint64_t token;   // at the origin: a Transfer, or who asks; 0: no answer is wanted
+  std::uint8_t kind;     // Kind or Ask
+  std::uint8_t detail;   // OpId, or Held
+  std::uint16_t type;    // the constant of a predefined type; 0: none
+  std::uint32_t since;   // kAskLock by a reader: LockWord::Reader, as the first answer said
+};
+// In the payload, each before its data: what goes, and for kCompareAndSwap what to compare with.
+struct Piece {
+  std::uint64_t at;
+  std::uint32_t bytes;
+  std::uint8_t has_in, has_out;
+  std::uint16_t unused;
+};
+// What was read, in the order of the pieces; packets arrive in order.
+struct DataPrefix {
+  std::uint64_t token;
+};
+// To an Ask.
+struct AnswerPrefix {
+  std::uint64_t token;
+  std::uint32_t is_done;  // 0: the lock is not to be had now
+  std::uint32_t since;
+};
+static_assert(sizeof(RequestPrefix) <= wire::kMaxPrefix && sizeof(DataPrefix) <= wire::kMaxPrefix);
+static_assert(sizeof(Piece) == 16);
+
+}  // namespace heddle::rma

@@ -1,0 +1,66 @@
+// What a member of a window has for the others of its node to see: its lock, the locks of its atomic operations, and which
+// memory it has attached.
+//
+// Threads: any of any process of the node; it lies in the segment, zeroed before it is used.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/cpu.hpp"
+#include "rma/lock_word.hpp"
+
+namespace heddle::rma {
+
+// Held for some instructions or system calls, never across a wait.
+class SpinLock {
+ public:
+  void lock() noexcept {
+    for (unsigned round = 0; held_.exchange(1, std::memory_order_acquire) != 0; ++round) {
+      if (round % kRounds == kRounds - 1) {
+        yield_core();
+      } else {
+        cpu_relax();
+      }
+    }
+  }
+  void unlock() noexcept { held_.store(0, std::memory_order_release); }
+
+ private:
+  static constexpr unsigned kRounds = 64;
+  std::atomic<std::uint32_t> held_{0};
+};
+
+struct Range {
+  std::uint64_t first = 0, bytes = 0;
+  bool holds(std::uint64_t at, std::uint64_t n) const noexcept {
+    return at >= first && n <= bytes && at - first <= bytes - n;
+  }
+};
+
+struct alignas(kCacheLine) Block {
+  static constexpr std::uint32_t kStripes = 16, kRanges = 32;
+  static constexpr std::uint64_t kStripeBytes = 4096;
+
+  LockWord lock;
+  std::atomic<std::uint64_t> sleepers{0};  // bit i: some of the regions i, i + 64, ... wait for the lock
+
+  // Of the elements that begin in the same kStripeBytes of the window.
+  struct alignas(kCacheLine) Stripe {
+    SpinLock lock;
+  };
+  Stripe stripes[kStripes];
+  SpinLock& stripe_of(std::uint64_t at) noexcept { return stripes[at / kStripeBytes % kStripes].lock; }
+
+  // The attached memory of a dynamic window, while it is at most kRanges pieces; more are not checked.
+  struct Attached {
+    SpinLock lock;
+    std::uint32_t count = 0;
+    Range ranges[kRanges];
+  };
+  alignas(kCacheLine) Attached attached;
+};
+inline constexpr std::size_t kBlockBytes = (sizeof(Block) + kCacheLine - 1) & ~(kCacheLine - 1);
+
+}  // namespace heddle::rma

@@ -1,0 +1,135 @@
+// The communication calls: each says what it wants as an Operation.
+#include "mpi/handle.hpp"
+#include "p2p/request.hpp"
+#include "rma/api.hpp"
+#include "rma/operation.hpp"
+
+namespace heddle::api {
+namespace {
+
+using rma::as_window;
+using rma::Kind;
+using rma::Operation;
+
+// What a derived type consists of, where that is one predefined type.
+const mpi::Datatype& element_of(const mpi::Datatype& type) {
+  const mpi::Datatype* element = &type;
+  while (!element->predefined) element = &*element->contents->types.front();
+  return *element;
+}
+
+// The two streams of an operation.
+void set_in(Operation& o, const void* address, MPI_Count count, const mpi::Datatype& type) {
+  o.in.init(type, count, address);
+  o.has_in = true;
+}
+void set_out(Operation& o, void* address, MPI_Count count, mpi::Datatype& type) {
+  o.out.init(type, count, address);
+  o.has_out = true;
+  o.out_type = &type;
+}
+
+Operation to(Kind kind, int rank, const mpi::Datatype& type, MPI_Count count) {
+  Operation o{};
+  o.kind = kind;
+  o.rank = rank;
+  o.target_type = &type;
+  o.target_count = count;
+  o.in.init(mpi::byte_type(), 0, nullptr);
+  o.out.init(mpi::byte_type(), 0, nullptr);
+  return o;
+}
+
+// Starts it, and hands out the request where one is wanted.
+Status start(Operation& o, MPI_Aint disp, mpi::Win& win, MPI_Request* handle) {
+  mpi::Request* request = &p2p::immortal();
+  if (handle != nullptr) *handle = MPI_REQUEST_NULL;
+  if (o.rank != MPI_PROC_NULL) HEDDLE_TRY(rma::start(as_window(win), o, disp, handle == nullptr ? nullptr : &request));
+  if (handle != nullptr) *handle = mpi::to_handle(request);
+  return Status::ok();
+}
+
+}  // namespace
+
+Status rput(const void* origin_addr, MPI_Count origin_count, mpi::Datatype& origin_datatype, int target_rank,
+            MPI_Aint target_disp, MPI_Count target_count, mpi::Datatype& target_datatype, mpi::Win& win,
+            MPI_Request* request) {
+  Operation o = to(Kind::kPut, target_rank, target_datatype, target_count);
+  set_in(o, origin_addr, origin_count, origin_datatype);
+  return start(o, target_disp, win, request);
+}
+
+Status rget(void* origin_addr, MPI_Count origin_count, mpi::Datatype& origin_datatype, int target_rank,
+            MPI_Aint target_disp, MPI_Count target_count, mpi::Datatype& target_datatype, mpi::Win& win,
+            MPI_Request* request) {
+  Operation o = to(Kind::kGet, target_rank, target_datatype, target_count);
+  set_out(o, origin_addr, origin_count, origin_datatype);
+  return start(o, target_disp, win, request);
+}
+
+Status raccumulate(const void* origin_addr, MPI_Count origin_count, mpi::Datatype& origin_datatype, int target_rank,
+                   MPI_Aint target_disp, MPI_Count target_count, mpi::Datatype& target_datatype, mpi::Op& op,
+                   mpi::Win& win, MPI_Request* request) {
+  Operation o = to(Kind::kAccumulate, target_rank, target_datatype, target_count);
+  set_in(o, origin_addr, origin_count, origin_datatype);
+  o.op = &op;
+  o.element = &element_of(target_datatype);
+  return start(o, target_disp, win, request);
+}
+
+Status rget_accumulate(const void* origin_addr, MPI_Count origin_count, mpi::Datatype& origin_datatype,
+                       void* result_addr, MPI_Count result_count, mpi::Datatype& result_datatype, int target_rank,
+                       MPI_Aint target_disp, MPI_Count target_count, mpi::Datatype& target_datatype, mpi::Op& op,
+                       mpi::Win& win, MPI_Request* request) {
+  Operation o = to(Kind::kAccumulate, target_rank, target_datatype, target_count);
+  if (op.id != mpi::OpId::kNoOp) set_in(o, origin_addr, origin_count, origin_datatype);
+  set_out(o, result_addr, result_count, result_datatype);
+  o.op = &op;
+  o.element = &element_of(target_datatype);
+  return start(o, target_disp, win, request);
+}
+
+Status put(const void* origin_addr, MPI_Count origin_count, mpi::Datatype& origin_datatype, int target_rank,
+           MPI_Aint target_disp, MPI_Count target_count, mpi::Datatype& target_datatype, mpi::Win& win) {
+  return rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win,
+              nullptr);
+}
+
+Status get(void* origin_addr, MPI_Count origin_count, mpi::Datatype& origin_datatype, int target_rank,
+           MPI_Aint target_disp, MPI_Count target_count, mpi::Datatype& target_datatype, mpi::Win& win) {
+  return rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win,
+              nullptr);
+}
+
+Status accumulate(const void* origin_addr, MPI_Count origin_count, mpi::Datatype& origin_datatype, int target_rank,
+                  MPI_Aint target_disp, MPI_Count target_count, mpi::Datatype& target_datatype, mpi::Op& op,
+                  mpi::Win& win) {
+  return raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                     target_datatype, op, win, nullptr);
+}
+
+Status get_accumulate(const void* origin_addr, MPI_Count origin_count, mpi::Datatype& origin_datatype,
+                      void* result_addr, MPI_Count result_count, mpi::Datatype& result_datatype, int target_rank,
+                      MPI_Aint target_disp, MPI_Count target_count, mpi::Datatype& target_datatype, mpi::Op& op,
+                      mpi::Win& win) {
+  return rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+                         target_rank, target_disp, target_count, target_datatype, op, win, nullptr);
+}
+
+Status fetch_and_op(const void* origin_addr, void* result_addr, mpi::Datatype& datatype, int target_rank,
+                    MPI_Aint target_disp, mpi::Op& op, mpi::Win& win) {
+  return rget_accumulate(origin_addr, 1, datatype, result_addr, 1, datatype, target_rank, target_disp, 1, datatype, op,
+                         win, nullptr);
+}
+
+Status compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr, mpi::Datatype& datatype,
+                        int target_rank, MPI_Aint target_disp, mpi::Win& win) {
+  Operation o = to(Kind::kCompareAndSwap, target_rank, datatype, 1);
+  set_in(o, origin_addr, 1, datatype);
+  set_out(o, result_addr, 1, datatype);
+  o.compare = static_cast<const std::byte*>(compare_addr);
+  o.element = &datatype;
+  return start(o, target_disp, win, nullptr);
+}
+
+}  // namespace heddle::api

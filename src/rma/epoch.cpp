@@ -1,0 +1,200 @@
+// Active target synchronisation: fences, and post-start-complete-wait.
+//
+// Method:  what this process has done to memory that it reaches by itself is done when the call returns; what goes by packets
+//          is flushed. So a fence is a flush and a barrier, and MPI_Win_post and MPI_Win_complete are words, empty messages
+//          over the window's communicator, for which MPI_Win_start and MPI_Win_wait wait.
+#include "rma/epoch.hpp"
+
+#include <atomic>
+
+#include "coll/api.hpp"
+#include "comm/creation.hpp"
+#include "p2p/p2p.hpp"
+#include "p2p/request.hpp"
+#include "rma/active.hpp"
+#include "rma/api.hpp"
+
+namespace heddle::rma {
+namespace {
+
+enum Word : int { kPostWord = 1, kCompleteWord = 2 };
+
+void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+// Nobody waits for it here.
+Status say(Comm& comm, int rank, Word word) {
+  mpi::Request* request = nullptr;
+  HEDDLE_TRY(
+      p2p::isend(comm, nullptr, 0, mpi::byte_type(), rank, word, p2p::Mode::kStandard, mpi::Channel::kUser, &request));
+  if (request->is_complete()) {
+    p2p::destroy(request);
+  } else {
+    p2p::abandon(*request);
+  }
+  return Status::ok();
+}
+Status hear(Comm& comm, int rank, Word word) {
+  return p2p::recv(comm, nullptr, 0, mpi::byte_type(), rank, word, mpi::Channel::kUser, nullptr);
+}
+
+Status out_of_turn(const char* what) { return error(MPI_ERR_RMA_SYNC, "%s", what); }
+
+bool has_passive_epoch(const Window& window) noexcept {
+  return window.all.load(std::memory_order_relaxed) || window.locks.load(std::memory_order_relaxed) != 0;
+}
+
+void end_exposure(Window& window) noexcept {
+  for (mpi::Request* request : window.awaited) p2p::destroy(request);
+  window.awaited.clear();
+  window.posted.clear();
+  window.is_posted = false;
+  full_fence();
+}
+
+Status outcome_of_all(const Window& window) {
+  for (const mpi::Request* request : window.awaited) HEDDLE_TRY(p2p::outcome(*request));
+  return Status::ok();
+}
+
+}  // namespace
+
+Status no_epoch(int rank) {
+  return error(MPI_ERR_RMA_SYNC,
+               "no epoch lets this process access rank %d; call MPI_Win_fence, MPI_Win_start, MPI_Win_lock or "
+               "MPI_Win_lock_all first",
+               rank);
+}
+
+static bool is_attached(Target& target, std::uint64_t first, std::uint64_t bytes) noexcept {
+  if (target.block == nullptr) return true;  // the target will see
+  Block::Attached& attached = target.block->attached;
+  attached.lock.lock();
+  bool found = attached.count > Block::kRanges;
+  for (std::uint32_t i = 0; !found && i < attached.count; ++i) found = attached.ranges[i].holds(first, bytes);
+  attached.lock.unlock();
+  return found;
+}
+
+Status locate(Window& window, Target& target, MPI_Aint disp, MPI_Count first, MPI_Count bytes, std::uint64_t* at) {
+  if (window.is_dynamic()) {
+    *at = static_cast<std::uint64_t>(disp);
+    if (is_attached(target, *at + static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(bytes))) {
+      return Status::ok();
+    }
+    return error(MPI_ERR_RMA_RANGE, "%lld bytes at %#llx are not in memory that the target has attached",
+                 static_cast<long long>(bytes),
+                 static_cast<unsigned long long>(*at) + static_cast<unsigned long long>(first));
+  }
+  MPI_Count begin = 0, from = 0, to = 0;
+  const bool fits = !__builtin_mul_overflow(MPI_Count{disp}, MPI_Count{target.card.disp_unit}, &begin) &&
+                    !__builtin_add_overflow(begin, first, &from) && !__builtin_add_overflow(from, bytes, &to) &&
+                    from >= 0 && to <= static_cast<MPI_Count>(target.card.size);
+  if (!fits) {
+    return error(
+        MPI_ERR_RMA_RANGE,
+        "displacement %lld in units of %d bytes and %lld bytes from byte %lld on reach out of the target's window of "
+        "%llu bytes",
+        static_cast<long long>(disp), target.card.disp_unit, static_cast<long long>(bytes),
+        static_cast<long long>(first), static_cast<unsigned long long>(target.card.size));
+  }
+  *at = static_cast<std::uint64_t>(begin);
+  return Status::ok();
+}
+
+}  // namespace heddle::rma
+
+namespace heddle::api {
+
+using namespace rma;
+
+// Also after MPI_MODE_NOPRECEDE all wait for each other: what an origin does after its fence must not come before what the
+// target has done before its own.
+Status win_fence(int assertion, mpi::Win& win) {
+  Window& window = as_window(win);
+  if (window.is_started || window.is_posted)
+    return out_of_turn("a fence while MPI_Win_start or MPI_Win_post is open; end that first");
+  if (has_passive_epoch(window)) return out_of_turn("a fence while a lock is held; unlock first");
+  HEDDLE_TRY(flush_all(window));
+  full_fence();
+  HEDDLE_TRY(barrier(*window.comm));
+  full_fence();
+  window.fenced.store((assertion & MPI_MODE_NOSUCCEED) == 0, std::memory_order_relaxed);
+  return Status::ok();
+}
+
+Status win_post(mpi::Group& group, int assertion, mpi::Win& win) {
+  Window& window = as_window(win);
+  if (window.is_posted) return out_of_turn("MPI_Win_post again; call MPI_Win_wait or MPI_Win_test first");
+  HEDDLE_TRY(comm::ranks_in(*window.comm, group, &window.posted));
+  window.is_posted = true;
+  window.fenced.store(false, std::memory_order_relaxed);
+  full_fence();
+  for (int rank : window.posted) {
+    mpi::Request* request = nullptr;
+    HEDDLE_TRY(
+        p2p::irecv(*window.comm, nullptr, 0, mpi::byte_type(), rank, kCompleteWord, mpi::Channel::kUser, &request));
+    window.awaited.push_back(request);
+    if ((assertion & MPI_MODE_NOCHECK) == 0) HEDDLE_TRY(say(*window.comm, rank, kPostWord));
+  }
+  return Status::ok();
+}
+
+Status win_start(mpi::Group& group, int assertion, mpi::Win& win) {
+  Window& window = as_window(win);
+  if (window.is_started) return out_of_turn("MPI_Win_start again; call MPI_Win_complete first");
+  if (has_passive_epoch(window)) return out_of_turn("MPI_Win_start while a lock is held; unlock first");
+  HEDDLE_TRY(comm::ranks_in(*window.comm, group, &window.started));
+  window.is_started = true;
+  window.fenced.store(false, std::memory_order_relaxed);
+  for (int rank : window.started) {
+    if ((assertion & MPI_MODE_NOCHECK) == 0) HEDDLE_TRY(hear(*window.comm, rank, kPostWord));
+    window.target(rank).held.store(kStarted, std::memory_order_relaxed);
+  }
+  full_fence();
+  return Status::ok();
+}
+
+Status win_complete(mpi::Win& win) {
+  Window& window = as_window(win);
+  if (!window.is_started) return out_of_turn("MPI_Win_complete without MPI_Win_start");
+  full_fence();
+  Status status;
+  for (int rank : window.started) {
+    if (status) status = flush(window, rank);
+    if (status) status = say(*window.comm, rank, kCompleteWord);
+    window.target(rank).held.store(kNothing, std::memory_order_relaxed);
+  }
+  window.started.clear();
+  window.is_started = false;
+  return status;
+}
+
+Status win_wait(mpi::Win& win) {
+  Window& window = as_window(win);
+  if (!window.is_posted) return out_of_turn("MPI_Win_wait without MPI_Win_post");
+  for (mpi::Request* request : window.awaited) p2p::wait(*request);
+  const Status status = outcome_of_all(window);
+  end_exposure(window);
+  return status;
+}
+
+Status win_test(mpi::Win& win, int* flag) {
+  Window& window = as_window(win);
+  if (!window.is_posted) return out_of_turn("MPI_Win_test without MPI_Win_post");
+  *flag = 1;
+  for (mpi::Request* request : window.awaited) {
+    if (!p2p::test(*request)) *flag = 0;
+  }
+  if (*flag == 0) return Status::ok();
+  const Status status = outcome_of_all(window);
+  end_exposure(window);
+  return status;
+}
+
+Status win_sync(mpi::Win& win) {
+  full_fence();
+  win.comm->vci->progress();
+  return Status::ok();
+}
+
+}  // namespace heddle::api

@@ -1,0 +1,170 @@
+#include "rma/memory.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+namespace heddle::rma {
+namespace {
+
+constexpr std::size_t kMostElement = 64;  // bytes, with padding
+
+Status no_memory_there(std::uint64_t at, std::size_t bytes) {
+  return error(MPI_ERR_RMA_RANGE, "%zu bytes at %#llx of the target could not be reached; are they in its window?",
+               bytes, static_cast<unsigned long long>(at));
+}
+
+bool is_integer(mpi::Basic basic) noexcept {
+  return basic >= mpi::Basic::kInt8 && basic <= mpi::Basic::kMultiLanguage && basic != mpi::Basic::kInteger16;
+}
+
+template <class Word>
+void update_word(std::byte* at, const std::byte* in, std::byte* old, const mpi::Op& op,
+                 const mpi::Datatype& type) noexcept {
+  std::atomic_ref<Word> word(*reinterpret_cast<Word*>(at));
+  Word operand = 0, seen;
+  if (op.id != mpi::OpId::kNoOp) std::memcpy(&operand, in, sizeof operand);
+  if (op.id == mpi::OpId::kSum && is_integer(type.basic)) {
+    seen = word.fetch_add(operand);
+  } else if (op.id == mpi::OpId::kReplace) {
+    seen = word.exchange(operand);
+  } else {
+    seen = word.load();
+    Word next = seen;
+    if (op.id != mpi::OpId::kNoOp) {
+      do {
+        next = seen;
+        mpi::reduce(op, &operand, &next, 1, type);
+      } while (!word.compare_exchange_weak(seen, next));
+    }
+  }
+  if (old != nullptr) std::memcpy(old, &seen, sizeof seen);
+}
+
+// use(Word()) for the unsigned integer of so many bytes.
+template <class Use>
+void as_word(std::size_t bytes, Use use) noexcept {
+  switch (bytes) {
+    case 1:
+      return use(std::uint8_t());
+    case 2:
+      return use(std::uint16_t());
+    case 4:
+      return use(std::uint32_t());
+    default:
+      return use(std::uint64_t());
+  }
+}
+
+// Between an element's packed form and that in memory.
+void unpack_element(const mpi::Datatype& type, const std::byte* packed, std::byte* element) noexcept {
+  mpi::PackCursor cursor;
+  cursor.init(type, 1, element);
+  cursor.unpack(packed, cursor.total());
+}
+void pack_element(const mpi::Datatype& type, const std::byte* element, std::byte* packed) noexcept {
+  mpi::PackCursor cursor;
+  cursor.init(type, 1, element);
+  cursor.pack(packed, cursor.total());
+}
+
+}  // namespace
+
+Memory Memory::own(Window& window) noexcept {
+  Target& target = window.target(window.comm->rank);
+  return {window, target, static_cast<std::byte*>(window.base)};
+}
+
+Status Memory::read(std::uint64_t at, std::byte* to, std::size_t bytes) noexcept {
+  if (target_.is_direct()) {
+    copy_bytes(to, direct(at), bytes);
+    return Status::ok();
+  }
+  if (target_.memory->read_at(target_.card.base + at, to, bytes) == bytes) return Status::ok();
+  return no_memory_there(at, bytes);
+}
+
+Status Memory::write(std::uint64_t at, const std::byte* from, std::size_t bytes) noexcept {
+  if (target_.is_direct()) {
+    copy_bytes(direct(at), from, bytes);
+    return Status::ok();
+  }
+  if (target_.memory->write_at(target_.card.base + at, from, bytes) == bytes) return Status::ok();
+  return no_memory_there(at, bytes);
+}
+
+// The same at every origin: pieces are mapped at whole pages.
+bool Memory::by_hardware(std::uint64_t at, std::size_t bytes) const noexcept {
+  if (!window_.is_allocated() || bytes > sizeof(std::uint64_t) || (bytes & (bytes - 1)) != 0) return false;
+  return reinterpret_cast<std::uintptr_t>(direct(at)) % bytes == 0;
+}
+
+template <class Change>
+Status Memory::under_lock(std::uint64_t at, std::size_t bytes, Change change) noexcept {
+  std::lock_guard guard(target_.block->stripe_of(at));
+  if (target_.is_direct()) {
+    change(direct(at));
+    return Status::ok();
+  }
+  std::byte copy[Block::kStripeBytes + kMostElement];
+  HEDDLE_TRY(read(at, copy, bytes));
+  change(copy);
+  return write(at, copy, bytes);
+}
+
+Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std::size_t count, const mpi::Op& op,
+                      const mpi::Datatype& type) noexcept {
+  const auto size = static_cast<std::size_t>(type.size);
+  if (type.contiguous && by_hardware(at, size)) {
+    as_word(size, [&](auto word) {
+      for (std::size_t i = 0; i < count * size; i += size) {
+        update_word<decltype(word)>(direct(at + i), in + i, old == nullptr ? nullptr : old + i, op, type);
+      }
+    });
+    return Status::ok();
+  }
+  if (!type.contiguous) {
+    alignas(16) std::byte operand[kMostElement];
+    if (op.id != mpi::OpId::kNoOp) unpack_element(type, in, operand);
+    return under_lock(at, static_cast<std::size_t>(type.true_extent), [&](std::byte* element) {
+      if (old != nullptr) pack_element(type, element, old);
+      mpi::reduce(op, operand, element, 1, type);
+    });
+  }
+  while (count > 0) {
+    // Those that begin in one stripe.
+    const std::size_t n =
+        std::min<std::size_t>(count, (Block::kStripeBytes - at % Block::kStripeBytes + size - 1) / size);
+    HEDDLE_TRY(under_lock(at, n * size, [&](std::byte* elements) {
+      if (old != nullptr) std::memcpy(old, elements, n * size);
+      mpi::reduce(op, in, elements, static_cast<MPI_Count>(n), type);
+    }));
+    at += n * size;
+    if (op.id != mpi::OpId::kNoOp) in += n * size;
+    if (old != nullptr) old += n * size;
+    count -= n;
+  }
+  return Status::ok();
+}
+
+Status Memory::compare_and_swap(std::uint64_t at, const std::byte* in, const std::byte* compare, std::byte* old,
+                                std::size_t bytes) noexcept {
+  if (by_hardware(at, bytes)) {
+    as_word(bytes, [&](auto kind) {
+      using Word = decltype(kind);
+      Word expected, next;
+      std::memcpy(&expected, compare, sizeof expected);
+      std::memcpy(&next, in, sizeof next);
+      std::atomic_ref<Word>(*reinterpret_cast<Word*>(direct(at))).compare_exchange_strong(expected, next);
+      std::memcpy(old, &expected, sizeof expected);
+    });
+    return Status::ok();
+  }
+  return under_lock(at, bytes, [&](std::byte* element) {
+    std::memcpy(old, element, bytes);
+    if (std::memcmp(element, compare, bytes) == 0) std::memcpy(element, in, bytes);
+  });
+}
+
+}  // namespace heddle::rma

@@ -1,0 +1,54 @@
+// The memory of one target as an operation sees it: read, write, and update element by element.
+//
+// Method:  an update is, for each element, read, combine, write, in one step that no other update of the element can come
+//          between: a compare-and-swap of the word, or under the lock of the element's stripe (window.hpp says which).
+//          Elements come packed, as MPI_Pack would write them; the memory has them as the basic type does, whose padding is
+//          left alone.
+// Threads: any.
+// Errors:  MPI_ERR_RMA_RANGE when the kernel finds no memory there; some of it may have been done then.
+#pragma once
+
+#include <cstddef>
+
+#include "base/status.hpp"
+#include "mpi/datatype.hpp"
+#include "mpi/op.hpp"
+#include "mpi/pack.hpp"
+#include "rma/window.hpp"
+
+namespace heddle::rma {
+
+class Memory {
+ public:
+  // REQUIRES: the way of the target is not kMessages; `base` is from map_target() when it is kDirect.
+  Memory(Window& window, Target& target, std::byte* base) noexcept : window_(window), target_(target), base_(base) {}
+  // This process's own memory.
+  static Memory own(Window& window) noexcept;
+
+  // `at`: bytes from the beginning of the target's memory; an address, in a dynamic window.
+  Status read(std::uint64_t at, std::byte* to, std::size_t bytes) noexcept;
+  Status write(std::uint64_t at, const std::byte* from, std::size_t bytes) noexcept;
+
+  // `count` elements of a basic type in a row: each becomes `in` op what it was, which goes to `old` unless that is null.
+  // REQUIRES: type is predefined and, unless count is 1, without padding.
+  Status update(std::uint64_t at, const std::byte* in, std::byte* old, std::size_t count, const mpi::Op& op,
+                const mpi::Datatype& type) noexcept;
+  // One element, which becomes `in` where it is the same as `compare`.
+  Status compare_and_swap(std::uint64_t at, const std::byte* in, const std::byte* compare, std::byte* old,
+                          std::size_t bytes) noexcept;
+
+ private:
+  std::byte* direct(std::uint64_t at) const noexcept {
+    return mpi::address_at(reinterpret_cast<std::uintptr_t>(base_), static_cast<MPI_Count>(at));
+  }
+  bool by_hardware(std::uint64_t at, std::size_t bytes) const noexcept;
+  // Reads elements, lets `change` make new ones of them, and writes them back, under the stripe's lock.
+  template <class Change>
+  Status under_lock(std::uint64_t at, std::size_t bytes, Change change) noexcept;
+
+  Window& window_;
+  Target& target_;
+  std::byte* base_;
+};
+
+}  // namespace heddle::rma

@@ -1,0 +1,102 @@
+#include "rma/operation.hpp"
+
+#include "p2p/request.hpp"
+#include "rma/active.hpp"
+#include "rma/epoch.hpp"
+
+namespace heddle::rma {
+namespace {
+
+constexpr std::size_t kChunk = 16 << 10;  // bytes, of streams that do not lie in a row
+
+// The next bytes of a stream in a row: where they lie, or packed into `buffer`.
+const std::byte* take(mpi::PackCursor& in, std::byte* buffer, std::size_t bytes) noexcept {
+  if (!in.contiguous()) {
+    in.pack(buffer, bytes);
+    return buffer;
+  }
+  const std::byte* at = in.data();
+  in.seek(in.position() + bytes);
+  return at;
+}
+
+class Execution {
+ public:
+  Execution(Memory memory, Operation& operation) noexcept : memory_(memory), operation_(operation) {}
+
+  Status run() noexcept {
+    Status status;
+    for_each_row(operation_, [&](std::uint64_t at, std::size_t bytes) {
+      bytes = std::min(bytes, operation_.bytes_left());
+      status = row(at, bytes);
+      return status && operation_.bytes_left() != 0;
+    });
+    return status;
+  }
+
+ private:
+  Status row(std::uint64_t at, std::size_t bytes) noexcept {
+    const bool in_rows =
+        (!operation_.has_in || operation_.in.contiguous()) && (!operation_.has_out || operation_.out.contiguous());
+    const std::size_t most = in_rows ? bytes : kChunk / operation_.element_bytes() * operation_.element_bytes();
+    while (bytes > 0) {
+      const std::size_t n = std::min(bytes, most);
+      HEDDLE_TRY(step(at, n));
+      at += n;
+      bytes -= n;
+    }
+    return Status::ok();
+  }
+  Status step(std::uint64_t at, std::size_t bytes) noexcept {
+    std::byte in[kChunk], out[kChunk];
+    Step step{at, bytes, nullptr, nullptr, operation_.compare};
+    if (operation_.has_in) step.in = take(operation_.in, in, bytes);
+    const bool is_direct = operation_.out.contiguous();
+    if (operation_.has_out) step.out = is_direct ? operation_.out.data() : out;
+    HEDDLE_TRY(perform(memory_, operation_, step));
+    if (!operation_.has_out) return Status::ok();
+    if (is_direct) {
+      operation_.out.seek(operation_.out.position() + bytes);
+    } else {
+      operation_.out.unpack(out, bytes);
+    }
+    return Status::ok();
+  }
+
+  Memory memory_;
+  Operation& operation_;
+};
+
+}  // namespace
+
+Status perform(Memory& memory, const Operation& operation, const Step& step) noexcept {
+  switch (operation.kind) {
+    case Kind::kPut:
+      return memory.write(step.at, step.in, step.bytes);
+    case Kind::kGet:
+      return memory.read(step.at, step.out, step.bytes);
+    case Kind::kAccumulate:
+      return memory.update(step.at, step.in, step.out, step.bytes / operation.element_bytes(), *operation.op,
+                           *operation.element);
+    default:
+      return memory.compare_and_swap(step.at, step.in, step.compare, step.out, step.bytes);
+  }
+}
+
+Status start(Window& window, Operation& operation, MPI_Aint disp, mpi::Request** request) {
+  if (request != nullptr) *request = &p2p::immortal();
+  Target& target = window.target(operation.rank);
+  if (!may_access(window, target)) return no_epoch(operation.rank);
+  const mpi::Datatype& type = *operation.target_type;
+  if (operation.target_count == 0 || type.size == 0 || operation.bytes_left() == 0) return Status::ok();
+  const MPI_Count across = (operation.target_count - 1) * type.extent;
+  const MPI_Count first = std::min<MPI_Count>(across, 0) + type.true_lb;
+  const MPI_Count end = std::max<MPI_Count>(across, 0) + type.true_ub();
+  HEDDLE_TRY(locate(window, target, disp, first, end - first, &operation.at));
+  if (target.way == Way::kMessages) return send(window, operation, request);
+  std::byte* base = nullptr;
+  HEDDLE_TRY(map_target(window, target, &base));
+  return Execution(Memory(window, target, base), operation).run();
+}
+
+}  // namespace heddle::rma

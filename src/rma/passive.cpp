@@ -1,0 +1,183 @@
+// Passive target synchronisation: locks and flushes.
+#include "rma/passive.hpp"
+
+#include <atomic>
+
+#include "mpi/process.hpp"
+#include "p2p/loss.hpp"
+#include "rma/active.hpp"
+#include "rma/api.hpp"
+#include "rma/epoch.hpp"
+#include "vci/domain.hpp"
+
+namespace heddle::rma {
+namespace {
+
+void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+// Waits for a lock. Who sleeps has put up a bit of its region before its last look; who gives the lock back takes all bits
+// down after that, and rings. So one of the two sees the other.
+class Waiting {
+ public:
+  Waiting(Window& window, Block& block, Held held) noexcept
+      : window_(window), block_(block), held_(held), reader_(block.lock.come()) {
+    if (held_ == kExclusive) block_.lock.wait_for_it();
+  }
+
+  Status wait(int rank) noexcept {
+    vci::Domain& domain = window_.comm->process->domain();
+    bool is_lost = false;
+    domain.wait(*window_.comm->vci, [&] {
+      if (ask()) return true;
+      const std::uint64_t bit = std::uint64_t{1} << (window_.node.self() % 64);
+      if ((block_.sleepers.load(std::memory_order_seq_cst) & bit) == 0) {
+        block_.sleepers.fetch_or(bit, std::memory_order_seq_cst);
+        if (ask()) return true;
+      }
+      is_lost = p2p::has_losses(*window_.comm) && p2p::has_lost_member(*window_.comm);
+      return is_lost;
+    });
+    if (!is_lost) return Status::ok();
+    if (held_ == kExclusive) block_.lock.leave();
+    return p2p::loss_error(*window_.comm, rank);
+  }
+
+ private:
+  bool ask() noexcept {
+    return held_ == kExclusive ? block_.lock.try_exclusive(true) : block_.lock.try_shared(reader_);
+  }
+
+  Window& window_;
+  Block& block_;
+  const Held held_;
+  const LockWord::Reader reader_;
+};
+
+Status lock(Window& window, int rank, Held held) {
+  Target& target = window.target(rank);
+  if (target.way == Way::kMessages) return lock_remote(window, rank, held);
+  if (try_lock(*target.block, target.block->lock.come(), held)) return Status::ok();
+  return Waiting(window, *target.block, held).wait(rank);
+}
+
+// What was done there is done when this returns.
+Status end_access(Window& window, int rank, Held held) {
+  Target& target = window.target(rank);
+  full_fence();
+  if (held == kUnchecked) return flush(window, rank);
+  if (target.way == Way::kMessages) return unlock_remote(window, rank, held);
+  unlock(window.node, *target.block, held);
+  return Status::ok();
+}
+
+Status out_of_turn(const char* what, int rank) { return error(MPI_ERR_RMA_SYNC, "%s (rank %d)", what, rank); }
+
+bool is_locked(const Window& window, const Target& target) noexcept {
+  const std::uint8_t held = target.held.load(std::memory_order_relaxed);
+  return (held & (kShared | kExclusive | kUnchecked)) != 0 || window.all.load(std::memory_order_relaxed);
+}
+
+Status check_passive(Window& window, int rank) {
+  if (is_locked(window, window.target(rank))) return Status::ok();
+  return out_of_turn("a flush of a target that is not locked; call MPI_Win_lock or MPI_Win_lock_all first", rank);
+}
+
+}  // namespace
+
+void unlock(wire::NodeMemory& node, Block& block, Held held) noexcept {
+  held == kExclusive ? block.lock.unlock_exclusive() : block.lock.unlock_shared();
+  if (block.sleepers.load(std::memory_order_seq_cst) == 0) return;
+  const std::uint64_t bits = block.sleepers.exchange(0, std::memory_order_seq_cst);
+  for (std::uint32_t region = 0; region < node.regions(); ++region) {
+    if ((bits >> (region % 64) & 1) != 0) node.ring(region);
+  }
+}
+
+}  // namespace heddle::rma
+
+namespace heddle::api {
+
+using namespace rma;
+
+Status win_lock(int lock_type, int rank, int assertion, mpi::Win& win) {
+  if (rank == MPI_PROC_NULL) return Status::ok();
+  Window& window = as_window(win);
+  Target& target = window.target(rank);
+  if (window.is_started)
+    return out_of_turn("MPI_Win_lock while MPI_Win_start is open; call MPI_Win_complete first", rank);
+  if (is_locked(window, target)) return out_of_turn("MPI_Win_lock of a target that is locked already", rank);
+  const bool is_checked = (assertion & MPI_MODE_NOCHECK) == 0;
+  const Held held = !is_checked ? kUnchecked : lock_type == MPI_LOCK_EXCLUSIVE ? kExclusive : kShared;
+  if (is_checked) HEDDLE_TRY(lock(window, rank, held));
+  window.fenced.store(false, std::memory_order_relaxed);
+  target.held.store(held, std::memory_order_relaxed);
+  window.locks.fetch_add(1, std::memory_order_relaxed);
+  full_fence();
+  return Status::ok();
+}
+
+Status win_unlock(int rank, mpi::Win& win) {
+  if (rank == MPI_PROC_NULL) return Status::ok();
+  Window& window = as_window(win);
+  Target& target = window.target(rank);
+  const auto held = static_cast<Held>(target.held.load(std::memory_order_relaxed));
+  if (held == kNothing || held == kStarted || window.all.load(std::memory_order_relaxed)) {
+    return out_of_turn("MPI_Win_unlock of a target that MPI_Win_lock has not locked", rank);
+  }
+  target.held.store(kNothing, std::memory_order_relaxed);
+  window.locks.fetch_sub(1, std::memory_order_relaxed);
+  return end_access(window, rank, held);
+}
+
+Status win_lock_all(int assertion, mpi::Win& win) {
+  Window& window = as_window(win);
+  if (window.is_started)
+    return error(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all while MPI_Win_start is open; call MPI_Win_complete first");
+  if (window.all.load() || window.locks.load() != 0) {
+    return error(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all while this process holds a lock of the window; unlock first");
+  }
+  const Held held = (assertion & MPI_MODE_NOCHECK) != 0 ? kUnchecked : kShared;
+  for (int rank = 0; rank < window.comm->size; ++rank) {
+    if (held == kShared) HEDDLE_TRY(lock(window, rank, held));
+    window.target(rank).held.store(held, std::memory_order_relaxed);
+  }
+  window.fenced.store(false, std::memory_order_relaxed);
+  window.all.store(true, std::memory_order_relaxed);
+  full_fence();
+  return Status::ok();
+}
+
+Status win_unlock_all(mpi::Win& win) {
+  Window& window = as_window(win);
+  if (!window.all.load()) return error(MPI_ERR_RMA_SYNC, "MPI_Win_unlock_all without MPI_Win_lock_all");
+  window.all.store(false);
+  Status status;
+  for (int rank = 0; rank < window.comm->size; ++rank) {
+    const auto held = static_cast<Held>(window.target(rank).held.exchange(kNothing, std::memory_order_relaxed));
+    const Status ended = end_access(window, rank, held);
+    if (status) status = ended;
+  }
+  return status;
+}
+
+Status win_flush(int rank, mpi::Win& win) {
+  if (rank == MPI_PROC_NULL) return Status::ok();
+  HEDDLE_TRY(check_passive(as_window(win), rank));
+  full_fence();
+  return flush(as_window(win), rank);
+}
+
+Status win_flush_all(mpi::Win& win) {
+  Window& window = as_window(win);
+  if (!window.all.load(std::memory_order_relaxed) && window.locks.load(std::memory_order_relaxed) == 0) {
+    return error(MPI_ERR_RMA_SYNC, "a flush while nothing is locked; call MPI_Win_lock or MPI_Win_lock_all first");
+  }
+  full_fence();
+  return flush_all(window);
+}
+
+// What goes by packets was copied; only what comes is waited for, and that is what a flush does.
+Status win_flush_local(int rank, mpi::Win& win) { return win_flush(rank, win); }
+Status win_flush_local_all(mpi::Win& win) { return win_flush_all(win); }
+
+}  // namespace heddle::api

@@ -1,0 +1,15 @@
+// A packet with a payload, now or when there is room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vci/lane.hpp"
+
+namespace heddle::rma {
+
+// False: it found no room; a copy of it goes with progress. For the order of a lane either is the same.
+bool post_packet(vci::Lane& lane, std::uint8_t portal, int source, const void* prefix, std::size_t prefix_bytes,
+                 const std::byte* data, std::size_t bytes) noexcept;
+
+}  // namespace heddle::rma

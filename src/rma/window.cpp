@@ -1,0 +1,43 @@
+#include "rma/window.hpp"
+
+#include "base/slab.hpp"
+
+namespace heddle::rma {
+namespace {
+
+SharedSlab<Window, 4>& windows() {
+  static auto* slab = new SharedSlab<Window, 4>;
+  return *slab;
+}
+
+}  // namespace
+
+Window* take_window(Comm& comm, wire::NodeMemory& node) noexcept { return windows().take(comm, node); }
+
+void give_back(Window& window) noexcept {
+  const bool has_maps = window.is_allocated() && window.targets != nullptr;
+  for (int rank = 0; has_maps && rank < window.comm->size; ++rank) {
+    Target& target = window.target(rank);
+    std::byte* mapped = target.mapped.load(std::memory_order_relaxed);
+    const bool is_inside = mapped >= window.piece && mapped < window.piece + window.piece_bytes;
+    if (!is_inside) window.node.unmap_piece(mapped, target.card.size);
+  }
+  window.node.unmap_piece(window.piece, window.piece_bytes);
+  if (window.owns_piece) window.node.drop_piece(window.piece_at, window.piece_bytes);
+  if (window.block != nullptr) window.node.give_block_back(kBlockBytes, window.block_at);
+  windows().give_back(&window);
+}
+
+Status map_target(Window& window, Target& target, std::byte** base) {
+  *base = target.mapped.load(std::memory_order_acquire);
+  if (*base != nullptr || target.card.size == 0 || !window.is_allocated()) return Status::ok();
+  HEDDLE_TRY(window.node.map_piece(target.card.piece, target.card.size, base));
+  // Of two threads that map it at once the first one's stays.
+  std::byte* first = nullptr;
+  if (target.mapped.compare_exchange_strong(first, *base, std::memory_order_acq_rel)) return Status::ok();
+  window.node.unmap_piece(*base, target.card.size);
+  *base = first;
+  return Status::ok();
+}
+
+}  // namespace heddle::rma

@@ -1,0 +1,103 @@
+// A window of this process, and how it reaches the others' memory.
+//
+// Method:  each member has told the others where its memory is (Card). For each target there is a way, found when the window
+//          is made:
+//
+//     kDirect    the memory is mapped here: allocated by MPI (a piece of the node's memory), or this process's own
+//     kKernel    another process of this node brought it along: the kernel copies (wire/single_copy.hpp)
+//     kMessages  of another node, or where the kernel refuses: the target does it when it makes progress (active.hpp)
+//
+//          The first two need nothing of the target: operations are complete when the call returns.
+//          Windows whose memory MPI has allocated use hardware atomics for elements of at most 8 aligned bytes. All others,
+//          and all longer elements, take the lock of a stripe, also at the target itself, so that the two never mix.
+// Threads: operations from any; synchronisation by one thread at a time for each target.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/status.hpp"
+#include "mpi/comm.hpp"
+#include "mpi/request.hpp"
+#include "mpi/win.hpp"
+#include "rma/block.hpp"
+#include "wire/node_memory.hpp"
+
+namespace heddle::rma {
+
+using mpi::Comm;
+
+// What a member tells the others.
+struct Card {
+  std::uint64_t window = 0;  // the address of its Window, for packets
+  std::uint64_t base = 0;    // of its memory, in its own address space
+  std::uint64_t size = 0;
+  std::uint64_t piece = 0;  // where the memory lies in the node's, when MPI has allocated it
+  std::uint64_t block = 0;  // its Block, in the node's memory
+  std::int32_t disp_unit = 1;
+  std::int32_t error = MPI_SUCCESS;  // it cannot take part
+};
+
+enum class Way : std::uint8_t { kDirect, kKernel, kMessages };
+
+// What this process holds of a target.
+enum Held : std::uint8_t { kNothing = 0, kShared = 1, kExclusive = 2, kUnchecked = 4, kStarted = 8 };
+
+struct Target {
+  Card card;
+  Way way = Way::kMessages;
+  int region = -1;  // of this node
+  Block* block = nullptr;
+  wire::PeerMemory* memory = nullptr;
+  std::atomic<std::byte*> mapped{nullptr};  // kDirect: where its memory begins here, once it was asked for
+  std::atomic<std::uint8_t> held{kNothing};
+  std::atomic<std::uint32_t> unflushed{0};  // kMessages: packets since the last flush
+
+  bool is_direct() const noexcept { return way == Way::kDirect; }
+};
+
+struct Window : mpi::Win {
+  Window(Comm& own, wire::NodeMemory& n) noexcept : Win(own), node(n) {}
+
+  Target& target(int rank) noexcept { return targets[static_cast<std::size_t>(rank)]; }
+  // MPI has allocated the memory: hardware atomics, where they go.
+  bool is_allocated() const noexcept { return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED; }
+  bool is_dynamic() const noexcept { return flavor == MPI_WIN_FLAVOR_DYNAMIC; }
+
+  wire::NodeMemory& node;
+  std::unique_ptr<Target[]> targets;
+  bool has_messages = false;  // some target is reached by packets
+  Block* block = nullptr;     // its own
+  std::uint64_t block_at = 0;
+
+  // One piece of the node's memory that all members share, of a contiguous shared window; else `piece_bytes` are its own.
+  std::byte* piece = nullptr;
+  std::uint64_t piece_at = 0;
+  std::size_t piece_bytes = 0;
+  bool owns_piece = false;
+
+  std::vector<Range> attached;  // of a dynamic window; guarded by the lock beside their copy in the Block
+  void publish_attached() noexcept {
+    block->attached.count = static_cast<std::uint32_t>(attached.size());
+    for (std::uint32_t i = 0; i < attached.size() && i < Block::kRanges; ++i) block->attached.ranges[i] = attached[i];
+  }
+
+  // Epochs.
+  std::atomic<bool> fenced{false};   // a fence has begun one
+  std::atomic<bool> all{false};      // MPI_Win_lock_all
+  std::atomic<int> locks{0};         // targets that are locked one by one
+  std::vector<int> started, posted;  // ranks, of MPI_Win_start and MPI_Win_post
+  bool is_started = false, is_posted = false, started_unchecked = false;
+  std::vector<mpi::Request*> awaited;  // MPI_Win_wait: one word from each of `posted`
+};
+
+Window* take_window(Comm& comm, wire::NodeMemory& node) noexcept;
+void give_back(Window& window) noexcept;
+
+// Where the target's memory begins here. REQUIRES: target.is_direct().
+Status map_target(Window& window, Target& target, std::byte** base);
+
+inline Window& as_window(mpi::Win& win) noexcept { return static_cast<Window&>(win); }
+
+}  // namespace heddle::rma
