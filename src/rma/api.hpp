@@ -3,11 +3,11 @@
 //
 // REQUIRES, of all: arguments checked by the bindings:
 // - datatypes are committed, counts and their bytes are within bounds, handles are live;
-// - target_rank is a rank of win.comm, or MPI_PROC_NULL; then nothing else of the target is checked;
+// - target_rank is a rank of win.comm, or MPI_PROC_NULL; then target_disp may be anything;
 // - target_disp is not negative, but for windows of MPI_Win_create_dynamic: it is an address there;
 // - what is moved fits where it goes: the origin's bytes into the target's (of MPI_Get and MPI_Rget the target's into
-//   the origin's; of an accumulate both are the same, and the result's are no fewer than the target's);
-// - an operation is predefined and applies to the basic type that origin, target and result share;
+//   the origin's), the target's into the result's;
+// - an operation is predefined and applies to the basic type (Datatype::basic) that origin, target and result share;
 // - lock types and the bits of assertions are the standard's.
 // Whether the epoch allows the call (MPI_ERR_RMA_SYNC), and whether the target's memory is a window's
 // (MPI_ERR_RMA_RANGE), is for the functions to say.
