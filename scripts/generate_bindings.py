@@ -7,7 +7,7 @@ does, and which error class it gives, is in src/bindings/call.hpp; this file dec
 
 from generate_tables import (
     ANY_TIME, AT_ONCE, AT_THE_LEADER, MAKERS, SAME_AS, BODIES, OBJECTS, IN_PLACE, NEIGHBORHOOD, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, COUNT_TYPES, DISPLACEMENTS, BLOCKS, TELLS_TWIN,
-    NEEDS_REQUEST, NULLABLE, FRAMES, TITLES, kind_of_collective, chapter)
+    ASSERTIONS, MOVES, ONE_ITEM, TAKES_NO_OP, NEEDS_REQUEST, NULLABLE, FRAMES, TITLES, kind_of_collective, chapter)
 
 HEAD = """\
 // {title}
@@ -51,6 +51,8 @@ class Body:
             gates.append("sends")
         if c in IN_PLACE["recvbuf at root"] and p.name in ("recvcount", "recvtype"):
             gates.append("receives")
+        if self.f.stem in TAKES_NO_OP and p.name.startswith("origin_"):
+            gates.append("reads_origin")
         if not gates and "root" in self.names and p.kind != "OPERATION":
             gates.append("root != MPI_PROC_NULL")
         return gates
@@ -254,10 +256,12 @@ class Body:
     def buffer(self, p):
         self.args.append(p.name)
         gates = self.gates(p)
+        if self.f.stem in ONE_ITEM:
+            return self.check(f'check_buffer("{p.name}", {p.name}, 1, *datatype_)', gates, late=True)
         count = next((n for n in BUFFER_COUNTS.get(p.name, ()) if n in self.names), None)
         if count is None:
             return
-        type_ = next((n for n in BUFFER_TYPES[p.name] if n in self.names and n + "_" in " ".join(self.declared())
+        type_ = next((n for n in BUFFER_TYPES.get(p.name, ()) if n in self.names and n + "_" in " ".join(self.declared())
                       and not (p.name, self.f.stem) in BYTES), None)
         allowed = self.allowed_in_place(p)
         if self.collective == "Reduce" and p.name == "sendbuf":
@@ -300,6 +304,44 @@ class Body:
         else:
             return self.out(p)
         self.args.append(p.name)
+
+    def of_window(self, p):
+        """What only procedures on windows have."""
+        if p.kind == "RANK_NNI":
+            self.check(f'check_target("{p.name}", {p.name}, win_)')
+        elif p.kind == "RMA_DISPLACEMENT_NNI":
+            self.check(f'check_target_disp("{p.name}", {p.name}, target_rank, win_)')
+        elif p.kind == "POLYRMA_DISPLACEMENT":
+            self.check(f'check_disp_unit("{p.name}", {p.name})')
+        elif p.kind in ("WINDOW_SIZE", "WIN_ATTACH_SIZE"):
+            self.check(f'not_negative(MPI_ERR_SIZE, "{p.name}", {p.name})')
+        elif p.kind == "LOCK_TYPE":
+            self.check(f'check_lock_type("{p.name}", {p.name})')
+        else:
+            bits = " | ".join(f"MPI_MODE_{n}" for n in ["NOCHECK", *ASSERTIONS[self.f.stem].split()])
+            self.check(f'check_assertion("{p.name}", {p.name}, {bits})')
+        self.args.append(p.name)
+
+    def check_transfer(self):
+        """Of a communication with a target: what is moved fits, and the operation applies to it."""
+        stem = self.f.stem
+        name = stem.removeprefix("MPI_")
+        places = MOVES.get(name, MOVES.get(name[1:].capitalize(), "")).split()
+        for a, b in zip(places, places[1:]):
+            gates = ["target_rank != MPI_PROC_NULL"] + (["reads_origin"] if a == "origin" and stem in TAKES_NO_OP else [])
+            self.check(f'check_fit("{a}", {a}_count, *{a}_datatype_, "{b}", {b}_count, *{b}_datatype_)', gates)
+        if stem in ONE_ITEM:
+            self.check(f'{"check_predefined" if self.found_op else "check_swappable"}("datatype", *datatype_)')
+        if not self.found_op:
+            return
+        if stem not in TAKES_NO_OP:
+            self.check(f'not_no_op("op", *{self.found_op})')
+        for place in places:
+            if place != "target":
+                gates = ["reads_origin"] if place == "origin" and stem in TAKES_NO_OP else []
+                self.check(f'check_same_items("{place}_datatype", *{place}_datatype_, *target_datatype_)', gates)
+        type_ = "target_datatype_" if places else "datatype_"
+        self.check(f"mpi::check_accumulate_op(*{self.found_op}, *{type_})")
 
     def tag(self, p):
         if p.direction == "in" and self.has_comm:
@@ -348,6 +390,8 @@ class Body:
             return self.rank(p)
         if p.kind == "TAG":
             return self.tag(p)
+        if chapter(self.f) == "window" and p.direction == "in" and p.kind in WINDOW_KINDS:
+            return self.of_window(p)
         if p.kind == "POLYFUNCTION":
             self.not_null(p)
             small = p.type.replace("_c*", "*")
@@ -377,6 +421,9 @@ class Body:
             if p.kind == "SESSION" and p.direction != "out":
                 self.blame = p.name
                 return f'{"ThroughSession" if p.direction == "inout" else "OnSession"}{{"{p.name}", {p.name}}}'
+            if p.kind == "WINDOW" and p.direction != "out":
+                self.blame = p.name
+                return f'{"ThroughWin" if p.direction == "inout" else "OnWin"}{{"{p.name}", {p.name}}}'
             if p.kind == "ERRHANDLER" and self.f.stem in MAKERS:
                 self.blame = p.name
                 return f'OnErrhandler{{"{p.name}", {p.name}}}'
@@ -397,9 +444,13 @@ class Body:
         f = self.f
         phase = "kAnyTime" if f.stem.removeprefix("MPI_") in ANY_TIME else "kRunning"
         blame = self.choose_blame()
-        found = {"OnComm": "Comm", "OnSession": "Session", "OnErrhandler": "Errhandler"}.get(blame.split("{")[0])
+        found = {"OnComm": "Comm", "OnSession": "Session", "OnErrhandler": "Errhandler", "OnWin": "Win"}.get(blame.split("{")[0])
         if self.collective and self.collective != "Reduce_local":
             self.setup_gates()
+        if f.stem in TAKES_NO_OP:
+            self.line("const bool reads_origin = op != MPI_NO_OP;")
+        if chapter(f) == "window" and found == "Comm":
+            self.check("check_intracomm(comm_)")
         for p in f.params:
             self.parameter(p)
         self.lines += self.counts + self.late
@@ -412,6 +463,8 @@ class Body:
             if count:
                 gates = ["at_root"] if "root" in self.names else []
                 self.check(f'not_aliased({send}, {receive}, {count}, *{self.found_type})', gates)
+        if chapter(f) == "window":
+            self.check_transfer()
         args = list(self.args)
         if f.stem in TELLS_TWIN or any(p.kind == "POLYFUNCTION" for p in f.params):
             args.append("true" if f.wide else "false")
@@ -442,6 +495,8 @@ class Body:
                 f'      [&]() -> Status {{ return name_of_null("{null}", {name}, {length}); }});\n  }}\n')
 
 
+WINDOW_KINDS = {"RANK_NNI", "RMA_DISPLACEMENT_NNI", "POLYRMA_DISPLACEMENT", "WINDOW_SIZE", "WIN_ATTACH_SIZE", "LOCK_TYPE",
+                "ASSERT"}
 NAMED_NULLS = {"MPI_Comm_get_name": "MPI_COMM_NULL", "MPI_Type_get_name": "MPI_DATATYPE_NULL",
                "MPI_Win_get_name": "MPI_WIN_NULL"}
 def returns_a_class(f):

@@ -7,8 +7,8 @@ which kind, from what the table of the standard says about it; generate_sweep_ta
 
 from generate_sweep_tables import (
     AROUND, COMMS, EXCLUDED, EXPECTED, IN, IN_ARRAYS, INOUT, INTER_ONLY, INTER_REFUSED, NEEDS_NO_TOPOLOGY, OUT, RETURNS_NO_CODE, SINGLE,
-    TOGETHER_CHAPTERS, TOGETHER_TOO, WIDE_TWINS)
-from generate_tables import IN_PLACE, NEIGHBORHOOD, TITLES, chapter, kind_of_collective
+    TOGETHER_CHAPTERS, TOGETHER_TOO, WIDE_TWINS, WINDOW_IN, WINDOWS)
+from generate_tables import IN_PLACE, NEIGHBORHOOD, ONE_ITEM, TAKES_NO_OP, TITLES, chapter, kind_of_collective
 
 
 def is_wide(p):
@@ -51,6 +51,10 @@ def kind_of_type(f, p):
     moves = any(q.kind == "BUFFER" for q in f.params)
     if p.is_array:
         return "data_types" if moves else "types"
+    if chapter(f) == "window" and f.stem in ONE_ITEM:
+        return "fetched_type" if any(q.kind == "OPERATION" for q in f.params) else "swapped_type"
+    if chapter(f) == "window" and any(q.kind == "OPERATION" for q in f.params):
+        return "accumulated_type"
     if any(q.kind == "OPERATION" for q in f.params):
         return "reduced_type"
     return "data_type" if moves else "type"
@@ -69,12 +73,23 @@ def kind_of_count(f, p):
     return "counts" if p.is_array else "count"
 
 
+def kind_in_window(f, p):
+    """Of what only one-sided communication has; None for the rest."""
+    if p.kind == "WINDOW":
+        return WINDOWS.get(f.stem, "win")
+    if p.kind == "RANK_NNI":
+        return "target_rank" if p.name == "target_rank" else "locked_rank"
+    if p.kind == "OPERATION":
+        return "accumulate_op" if f.stem not in TAKES_NO_OP else "get_accumulate_op"
+    return WINDOW_IN.get(p.kind)
+
+
 def kind_of_rank(f, p):
     return {"dest": "dest", "source": "source", "root": "root"}.get(p.name)
 
 
 def kind_of_key(f, p):
-    own = "type_key" if f.stem.startswith("MPI_Type") else "comm_key"
+    own = {"MPI_Type": "type_key", "MPI_Win_": "win_key"}.get(f.stem[:8], "comm_key")
     return own + ("_read" if "get" in f.stem else "_written")
 
 
@@ -103,6 +118,8 @@ def general_kind(f, p):
         return kind_in_tool(f, p)
     if RETURNS_NO_CODE.search(f.stem):
         return "any_handle" if f.stem.endswith("_toint") else "any_number"
+    if chapter(f) == "window" and p.direction == "in" and kind_in_window(f, p):
+        return kind_in_window(f, p)
     if p.kind == "STRING":
         return kind_of_text(f, p)
     if p.kind == "BUFFER":

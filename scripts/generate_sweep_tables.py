@@ -45,6 +45,17 @@ AROUND = {
     "MPI_Attr_delete": ("set_comm_attribute", None),
     "MPI_Type_delete_attr": ("set_type_attribute", None),
     "MPI_Info_delete": (None, "set_info_key"),
+    "MPI_Win_delete_attr": ("set_win_attribute", None),
+    # Each window is in the epoch that the call needs, and in none when the next one comes.
+    **{f"MPI_{n}": ("lock_all", "end_epochs") for n in (
+        "Put", "Get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap", "Rput", "Rget", "Raccumulate",
+        "Rget_accumulate", "Win_unlock_all", "Win_flush", "Win_flush_all", "Win_flush_local", "Win_flush_local_all",
+        "Win_sync")},
+    **{f"MPI_Win_{n}": (None, "end_epochs") for n in ("fence", "post", "lock", "lock_all")},
+    "MPI_Win_start": ("post", "end_epochs"), "MPI_Win_complete": ("post_start", "end_epochs"),
+    "MPI_Win_wait": ("post_start_complete", "end_epochs"), "MPI_Win_test": ("post_start_complete", "end_epochs"),
+    "MPI_Win_unlock": ("lock", "end_epochs"),
+    "MPI_Win_attach": (None, "detach_memory"), "MPI_Win_detach": ("attach_memory", "detach_memory"),
 }
 
 # With two processes, in one group and on an intercommunicator: the chapters that are swept, and what is beyond them; what
@@ -54,7 +65,8 @@ TOGETHER_TOO = {f"MPI_Comm_{n}" for n in ("create", "dup", "dup_with_info", "spl
 INTER_ONLY = {"MPI_Comm_remote_size", "MPI_Comm_remote_group", "MPI_Intercomm_create", "MPI_Intercomm_merge"}
 INTER_REFUSED = {f"MPI_{n}{i}" for n in ("Scan", "Exscan", "Iscan", "Iexscan") for i in ("", "_init")} | {
     "MPI_Comm_create_group", "MPI_Cart_create", "MPI_Graph_create", "MPI_Dist_graph_create",
-    "MPI_Dist_graph_create_adjacent"}
+    "MPI_Dist_graph_create_adjacent"} | {
+    f"MPI_Win_{n}" for n in ("create", "create_dynamic", "allocate", "allocate_shared")}
 
 COMMS = {"MPI_Cart": "cart", "MPI_Graph": "graph", "MPI_Dist_graph_neighbors": "dist"}
 NEEDS_NO_TOPOLOGY = {"MPI_Cart_create", "MPI_Cart_map", "MPI_Graph_create", "MPI_Graph_map"}
@@ -73,8 +85,15 @@ IN = {
     "THREAD_LEVEL": "tool_level", "PVAR_SESSION": "tool_session", "PVAR": "tool_pvar", "CVAR": "tool_cvar",
     "PVAR_CLASS": "tool_pvar_class", "TOOL_MPI_OBJ": "any", "CALLBACK_SAFETY": "any", "EVENT_REGISTRATION": "any",
     "EVENT_INSTANCE": "any", "EVENT_CB_FUNCTION": "any", "EVENT_DROP_CB_FUNCTION": "any", "EVENT_FREE_CB_FUNCTION": "any",
-    "KEY_INDEX": "any", "SESSION": "session", "WINDOW": "any", "FILE": "any", "ARRAY_LENGTH": "length",
+    "KEY_INDEX": "any", "SESSION": "session", "FILE": "any", "ARRAY_LENGTH": "length",
 }
+# For one-sided communication; the windows of which flavor.
+WINDOW_IN = {
+    "RMA_DISPLACEMENT_NNI": "target_disp", "POLYRMA_DISPLACEMENT": "disp_unit", "WINDOW_SIZE": "window_size",
+    "WIN_ATTACH_SIZE": "window_size", "ASSERT": "assertion", "LOCK_TYPE": "lock_type",
+}
+WINDOWS = {"MPI_Win_shared_query": "shared_win", "MPI_Win_attach": "dynamic_win", "MPI_Win_detach": "dynamic_win",
+           "MPI_Win_get_name": "named_win"}
 IN_ARRAYS = {
     "RANK": "ranks", "RANK_NNI": "ranks", "INDEX": "node_ends", "DEGREE": "degrees", "DIMENSION": "dims", "WEIGHT": "weights",
     "LOGICAL": "flags", "COORDINATE": "coords", "DISTRIB_ENUM": "distributions", "DTYPE_DISTRIBUTION": "dargs",
@@ -86,19 +105,20 @@ OUT = {
     "COMMUNICATOR": "out_comm", "DATATYPE": "out_type", "GROUP": "out_group", "INFO": "out_info", "OPERATION": "out_op",
     "ERRHANDLER": "out_errhandler", "REQUEST": "out_request", "MESSAGE": "out_message", "STATUS": "out_status",
     "BUFFER": "buffer", "C_BUFFER": "out_memory", "PVAR_SESSION": "tool_session_out", "PVAR": "tool_pvar_out",
-    "CVAR": "tool_cvar_out", "SESSION": "out_session",
+    "CVAR": "tool_cvar_out", "SESSION": "out_session", "WINDOW": "out_win",
 }
 INOUT = {
     "COMMUNICATOR": "comm_end", "GROUP": "group_end", "INFO": "info_end", "OPERATION": "op_end", "DATATYPE": "type_end",
     "ERRHANDLER": "errhandler_end", "REQUEST": "request_cell", "MESSAGE": "message", "STATUS": "status", "BUFFER": "buffer",
     "DIMENSION": "open_dims", "PVAR_SESSION": "tool_session_end", "PVAR": "tool_pvar_end", "CVAR": "tool_cvar_end",
-    "SESSION": "session_end", "POLYDISPLACEMENT_COUNT": "position", "POLYLOCATION": "position", "INFO_VALUE_LENGTH": "value_length_cell",
+    "SESSION": "session_end", "WINDOW": "win_end", "POLYDISPLACEMENT_COUNT": "position", "POLYLOCATION": "position", "INFO_VALUE_LENGTH": "value_length_cell",
 }
 
 # Single arguments that are not what their kind in the model suggests: (procedure, parameter) -> kind of the sweep.
 SINGLE = {
     ("MPI_Comm_free_keyval", "comm_keyval"): "comm_key_end", ("MPI_Keyval_free", "keyval"): "comm_key_end",
-    ("MPI_Type_free_keyval", "type_keyval"): "type_key_end",
+    ("MPI_Type_free_keyval", "type_keyval"): "type_key_end", ("MPI_Win_free_keyval", "win_keyval"): "win_key_end",
+    ("MPI_Win_create_keyval", "win_keyval"): "out_win_key",
     ("MPI_Comm_create_keyval", "comm_keyval"): "out_comm_key", ("MPI_Keyval_create", "keyval"): "out_comm_key",
     ("MPI_Type_create_keyval", "type_keyval"): "out_type_key",
     ("MPI_Buffer_attach", "buffer"): "attached", ("MPI_Comm_attach_buffer", "buffer"): "attached",
@@ -172,10 +192,20 @@ SINGLE = {
     ("MPI_Keyval_create", "copy_fn"): "optional_function", ("MPI_Keyval_create", "delete_fn"): "optional_function",
     ("MPI_Type_create_keyval", "type_copy_attr_fn"): "optional_function",
     ("MPI_Type_create_keyval", "type_delete_attr_fn"): "optional_function",
+    ("MPI_Win_create_keyval", "win_copy_attr_fn"): "optional_function",
+    ("MPI_Win_create_keyval", "win_delete_attr_fn"): "optional_function",
+    ("MPI_Win_attach", "base"): "window_memory", ("MPI_Win_detach", "base"): "attached_memory",
+    # What would not fit: too much of the first, too little room in the second.
+    **{(f"MPI_{n}", f"{a}_count"): "moved_count" for n, a in (
+        ("Put", "origin"), ("Rput", "origin"), ("Get", "target"), ("Rget", "target"), ("Accumulate", "origin"),
+        ("Raccumulate", "origin"), ("Get_accumulate", "origin"), ("Rget_accumulate", "origin"))},
+    **{(f"MPI_{n}", f"{a}_count"): "filled_count" for n, a in (
+        ("Put", "target"), ("Rput", "target"), ("Get", "origin"), ("Rget", "origin"), ("Accumulate", "target"),
+        ("Raccumulate", "target"), ("Get_accumulate", "result"), ("Rget_accumulate", "result"))},
     ("MPI_T_cvar_write", "buf"): "tool_cvar_value",
     ("MPI_T_cvar_get_index", "name"): "tool_cvar_name", ("MPI_T_pvar_get_index", "name"): "tool_pvar_name",
     ("MPI_T_category_get_index", "name"): "tool_category_name", ("MPI_T_event_get_index", "name"): "tool_event_name",
     ("MPI_T_event_read", "element_index"): "any",
 }
-WIDE_TWINS = {"count", "counts", "block_length", "block_lengths", "displs", "stride", "two", "sizes", "subsizes", "starts",
+WIDE_TWINS = {"count", "moved_count", "filled_count", "disp_unit", "counts", "block_length", "block_lengths", "displs", "stride", "two", "sizes", "subsizes", "starts",
               "position", "bytes", "item_bounds", "packed_size", "lb", "elements"}

@@ -52,14 +52,17 @@ BUFFER_COUNTS = {
     "outbuf": ("outcount", "outsize"),
     "sendbuf": ("sendcount", "sendcounts", "count", "recvcounts", "recvcount"),
     "recvbuf": ("recvcount", "recvcounts", "count"),
+    "origin_addr": ("origin_count",), "result_addr": ("result_count",), "base": ("size",),
 }
 BUFFER_TYPES = {
     "buf": ("datatype",), "buffer": ("datatype",), "inbuf": ("datatype",), "inoutbuf": ("datatype",),
     "outbuf": ("datatype",), "sendbuf": ("sendtype", "sendtypes", "datatype"),
     "recvbuf": ("recvtype", "recvtypes", "datatype"),
+    "origin_addr": ("origin_datatype",), "result_addr": ("result_datatype",),
 }
 # Of the items that a count counts, and the displacements that go with counts.
-COUNT_TYPES = {"sendcount": "sendtype", "recvcount": "recvtype", "sendcounts": "sendtype", "recvcounts": "recvtype"}
+COUNT_TYPES = {"sendcount": "sendtype", "recvcount": "recvtype", "sendcounts": "sendtype", "recvcounts": "recvtype",
+               **{f"{side}_count": f"{side}_datatype" for side in ("origin", "target", "result")}}
 DISPLACEMENTS = {"sendcounts": ("sdispls", "displs"), "recvcounts": ("rdispls", "displs")}
 # Each rank has a block of so many items in the buffer.
 BLOCKS = {"Gather": "recvcount", "Scatter": "sendcount", "Allgather": "recvcount", "Neighbor_allgather": "recvcount",
@@ -128,6 +131,14 @@ BYTES = {(b, s) for b, names in (("outbuf", ("MPI_Pack", "MPI_Pack_external")),
 TELLS_TWIN = {f"MPI_Type_{n}" for n in (
     "contiguous", "vector", "indexed", "create_hvector", "create_hindexed", "create_indexed_block",
     "create_hindexed_block", "create_struct", "create_subarray", "create_darray", "create_resized")}
+# One-sided: who has one item in each buffer; what goes where and has to fit; who may be given MPI_NO_OP, which ignores the
+# origin; the assertions that mean something (MPI 5.0, 12.5.5), beside MPI_MODE_NOCHECK, which is never an error.
+ONE_ITEM = {"MPI_Fetch_and_op", "MPI_Compare_and_swap"}
+MOVES = {"Put": "origin target", "Get": "target origin", "Accumulate": "origin target",
+         "Get_accumulate": "origin target result"}
+TAKES_NO_OP = {"MPI_Get_accumulate", "MPI_Rget_accumulate", "MPI_Fetch_and_op"}
+ASSERTIONS = {"MPI_Win_fence": "NOSTORE NOPUT NOPRECEDE NOSUCCEED", "MPI_Win_post": "NOSTORE NOPUT", "MPI_Win_start": "",
+              "MPI_Win_lock": "", "MPI_Win_lock_all": ""}
 # A null request is an error here; elsewhere it is a request that is complete.
 NEEDS_REQUEST = {"MPI_Start", "MPI_Request_free", "MPI_Cancel", "MPI_Pready", "MPI_Pready_range", "MPI_Pready_list",
                  "MPI_Parrived", "MPI_Grequest_complete"}
@@ -139,11 +150,11 @@ AT_THE_LEADER = {("MPI_Intercomm_create", "peer_comm"), ("MPI_Intercomm_create_f
 MAKERS = {"MPI_Session_init", "MPI_Comm_create_from_group", "MPI_Intercomm_create_from_groups"}
 # Pointers that may be null, or that the C++ function judges together with another argument.
 NULLABLE = {("MPI_Info_get_string", "value"), ("MPI_Comm_set_attr", "attribute_val"), ("MPI_Attr_put", "attribute_val"),
-            ("MPI_Type_set_attr", "attribute_val"), ("MPI_Get_address", "location"), ("MPI_Free_mem", "base"),
+            ("MPI_Type_set_attr", "attribute_val"), ("MPI_Win_set_attr", "attribute_val"), ("MPI_Get_address", "location"), ("MPI_Free_mem", "base"),
             ("MPI_Session_get_nth_pset", "pset_name")}
 
 # What a chapter's functions include, where it is not call.hpp.
-FRAMES = {"tool": "call_tool", "topology": "call_topology"}
+FRAMES = {"tool": "call_tool", "topology": "call_topology", "window": "call_window"}
 TITLES = {
     "attribute": "Attributes: keys and values.",
     "buffer": "Buffers for buffered sends.",

@@ -94,6 +94,9 @@ Status bad_handle(const char* parameter, MPI_Errhandler handle) {
 Status bad_handle(const char* parameter, MPI_Session handle) {
   return bad(MPI_ERR_SESSION, parameter, handle, MPI_SESSION_NULL, "MPI_SESSION_NULL", "session");
 }
+Status bad_handle(const char* parameter, MPI_Win handle) {
+  return bad(MPI_ERR_WIN, parameter, handle, MPI_WIN_NULL, "MPI_WIN_NULL", "window");
+}
 
 Status not_committed(const char* parameter) {
   return error(MPI_ERR_TYPE, "%s was not committed; call MPI_Type_commit before data is moved with it", parameter);

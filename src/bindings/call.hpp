@@ -43,6 +43,7 @@ inline constexpr auto kMustBeLive = NullRequest::kMustBeLive;
 [[gnu::cold]] int fail(const char* procedure, mpi::Comm* comm, Status status);
 [[gnu::cold]] int fail(const char* procedure, mpi::Session* session, Status status);
 [[gnu::cold]] int fail(const char* procedure, mpi::Errhandler* errhandler, Status status);
+[[gnu::cold]] int fail(const char* procedure, mpi::Win* win, Status status);  // call_window.cpp
 inline int fail_unattached(const char* procedure, Status status) {
   return fail(procedure, static_cast<mpi::Comm*>(nullptr), status);
 }
@@ -60,6 +61,7 @@ inline int fail_unattached(const char* procedure, Status status) {
 [[gnu::cold]] Status bad_handle(const char* parameter, MPI_Info handle);
 [[gnu::cold]] Status bad_handle(const char* parameter, MPI_Errhandler handle);
 [[gnu::cold]] Status bad_handle(const char* parameter, MPI_Session handle);
+[[gnu::cold]] Status bad_handle(const char* parameter, MPI_Win handle);
 [[gnu::cold]] Status not_committed(const char* parameter);
 [[gnu::cold]] Status null_argument(const char* parameter);
 [[gnu::cold]] Status negative(int error_class, const char* parameter, MPI_Count value);

@@ -9,6 +9,7 @@
 #include "mpi/datatype.hpp"
 #include "mpi/error_text.hpp"
 #include "mpi/handle.hpp"
+#include "mpi/win.hpp"
 
 namespace heddle::mpi {
 
@@ -58,15 +59,25 @@ struct Form<Datatype> {
   using Copy = MPI_Type_copy_attr_function;
   using Remove = MPI_Type_delete_attr_function;
 };
+template <>
+struct Form<Win> {
+  static constexpr Kind kKind = Kind::kWin;
+  static constexpr const char* kName = "window";
+  using Remove = MPI_Win_delete_attr_function;
+};
 
-bool is_predefined(int keyval) {
-  return (keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE) || (keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL);
+const char* name_of(Kind kind) {
+  return kind == Kind::kComm ? Form<Comm>::kName : kind == Kind::kWin ? Form<Win>::kName : Form<Datatype>::kName;
 }
+
+bool is_of_comms(int keyval) { return keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE; }
+bool is_of_windows(int keyval) { return keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL; }
 
 Status bad_keyval(int keyval, const char* kind) {
   if (keyval == MPI_KEYVAL_INVALID) return error(MPI_ERR_KEYVAL, "the key is MPI_KEYVAL_INVALID");
-  if (is_predefined(keyval)) {
-    return error(MPI_ERR_KEYVAL, "key %d is predefined: its value can be read on a communicator, not changed", keyval);
+  if (is_of_comms(keyval) || is_of_windows(keyval)) {
+    return error(MPI_ERR_KEYVAL, "key %d is predefined: its value can be read on a %s, not changed", keyval,
+                 name_of(is_of_comms(keyval) ? Kind::kComm : Kind::kWin));
   }
   return error(MPI_ERR_KEYVAL, "%d is not a key for a %s, or it was freed", keyval, kind);
 }
@@ -181,13 +192,37 @@ const int* predefined_value(Comm& comm, int keyval) {
 }
 
 bool read_predefined(Comm& comm, int keyval, void** value, int* flag) {
-  if (keyval < MPI_TAG_UB || keyval > MPI_UNIVERSE_SIZE) return false;
+  if (!is_of_comms(keyval)) return false;
   const int* found = predefined_value(comm, keyval);
   *flag = found != nullptr;
   if (found != nullptr) *value = const_cast<int*>(found);
   return true;
 }
 bool read_predefined(Datatype&, int, void**, int*) { return false; }
+// The base is the value; of the others the value is where they are.
+bool read_predefined(Win& win, int keyval, void** value, int* flag) {
+  switch (keyval) {
+    case MPI_WIN_BASE:
+      *value = win.base;
+      break;
+    case MPI_WIN_SIZE:
+      *value = &win.size;
+      break;
+    case MPI_WIN_DISP_UNIT:
+      *value = &win.disp_unit;
+      break;
+    case MPI_WIN_CREATE_FLAVOR:
+      *value = &win.flavor;
+      break;
+    case MPI_WIN_MODEL:
+      *value = &win.model;
+      break;
+    default:
+      return false;
+  }
+  *flag = 1;
+  return true;
+}
 
 }  // namespace
 
@@ -203,7 +238,7 @@ Status create_keyval(Kind kind, AttributeFunction copy, AttributeFunction remove
 Status free_keyval(Kind kind, int* keyval) {
   std::lock_guard lock(table().mutex);
   KeyvalRef found;
-  HEDDLE_TRY(find_keyval(kind, kind == Kind::kComm ? "communicator" : "datatype", *keyval, &found));
+  HEDDLE_TRY(find_keyval(kind, name_of(kind), *keyval, &found));
   table().by_number.erase(*keyval);
   *keyval = MPI_KEYVAL_INVALID;
   return Status::ok();
@@ -292,15 +327,19 @@ void undo_copies(Holder& object, Attributes* copies) {
 
 Status delete_all_attributes(Comm& comm) { return delete_all(comm); }
 Status delete_all_attributes(Datatype& type) { return delete_all(type); }
+Status delete_all_attributes(Win& win) { return delete_all(win); }
 
 void drop_attributes(Attributes* attributes) noexcept { delete attributes; }
 
 template Status set_attribute(Comm&, int, void*);
 template Status set_attribute(Datatype&, int, void*);
+template Status set_attribute(Win&, int, void*);
 template Status get_attribute(Comm&, int, void**, int*);
 template Status get_attribute(Datatype&, int, void**, int*);
+template Status get_attribute(Win&, int, void**, int*);
 template Status delete_attribute(Comm&, int);
 template Status delete_attribute(Datatype&, int);
+template Status delete_attribute(Win&, int);
 template Status copy_attributes(Comm&, Attributes**);
 template Status copy_attributes(Datatype&, Attributes**);
 template void undo_copies(Comm&, Attributes*);

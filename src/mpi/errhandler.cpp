@@ -14,6 +14,7 @@
 #include "mpi/handle.hpp"
 #include "mpi/session.hpp"
 #include "mpi/state.hpp"
+#include "mpi/win.hpp"
 
 namespace heddle::mpi {
 namespace {
@@ -41,9 +42,14 @@ Predefined& predefined() noexcept {
   return *handlers;
 }
 
-std::string comm_name(Comm& comm) {
+std::string name_of(Comm& comm) {
   std::lock_guard lock(comm.mutex);
   return comm.name.empty() ? "a communicator without a name" : comm.name;
+}
+
+std::string name_of(Win& win) {
+  std::lock_guard lock(win.mutex);
+  return win.name.empty() ? "a window without a name" : win.name;
 }
 
 // "MPI_Send: MPI_ERR_RANK: dest is 9; ..."
@@ -70,6 +76,14 @@ std::string describe(Status status, const char* procedure) {
   if (!whose.empty()) line += " [" + std::string(handler.name) + " of " + whose + " ends the job]";
   owner->boot().abort(status.error_class(), line);
   std::abort();  // gcc does not see that a virtual function never returns
+}
+
+template <class Target>
+Errhandler* own_or_fatal(Target& target) noexcept {
+  std::lock_guard lock(target.mutex);
+  Errhandler* handler = target.errhandler != nullptr ? target.errhandler : &predefined().fatal;
+  handler->retain();
+  return handler;
 }
 
 template <class Callback, class Handle>
@@ -104,6 +118,12 @@ int raise(Target& target, const std::string& whose, Status status, const char* p
   return code;
 }
 
+// A program that is told of errors may want to live on without those that it loses.
+void survive(const Comm& comm, const Errhandler& errhandler) {
+  const bool handled = errhandler.action == Action::kReturn || errhandler.action == Action::kCall;
+  if (handled && comm.peer_count > 1) comm.process->survive();
+}
+
 // The reference that is kept as an object's handler, by its mutex.
 void replace(std::mutex& mutex, Errhandler*& place, Errhandler& errhandler) noexcept {
   errhandler.retain();
@@ -130,7 +150,9 @@ Errhandler* take_errhandler(Kind target, Errhandler::Function function) noexcept
 Status check_target(const Errhandler& errhandler, Kind kind) {
   if (errhandler.is_predefined() || errhandler.target == kind) return Status::ok();
   return error(MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_%s_create_errhandler",
-               kind == Kind::kComm ? "Comm" : "Session");
+               kind == Kind::kComm  ? "Comm"
+               : kind == Kind::kWin ? "Win"
+                                    : "Session");
 }
 
 void release(Errhandler& errhandler) noexcept {
@@ -138,12 +160,8 @@ void release(Errhandler& errhandler) noexcept {
   if (errhandler.release()) errhandlers().give_back(&errhandler);
 }
 
-Errhandler* get_errhandler(Comm& comm) noexcept {
-  std::lock_guard lock(comm.mutex);
-  Errhandler* handler = comm.errhandler != nullptr ? comm.errhandler : &predefined().fatal;
-  handler->retain();
-  return handler;
-}
+Errhandler* get_errhandler(Comm& comm) noexcept { return own_or_fatal(comm); }
+Errhandler* get_errhandler(Win& win) noexcept { return own_or_fatal(win); }
 
 Errhandler* get_errhandler(Session& session) noexcept {
   std::lock_guard lock(session.mutex);
@@ -152,12 +170,15 @@ Errhandler* get_errhandler(Session& session) noexcept {
 }
 
 void set_errhandler(Comm& comm, Errhandler& errhandler) noexcept {
-  const bool handled = errhandler.action == Action::kReturn || errhandler.action == Action::kCall;
-  if (handled && comm.peer_count > 1) comm.process->survive();
+  survive(comm, errhandler);
   replace(comm.mutex, comm.errhandler, errhandler);
 }
 void set_errhandler(Session& session, Errhandler& errhandler) noexcept {
   replace(session.mutex, session.errhandler, errhandler);
+}
+void set_errhandler(Win& win, Errhandler& errhandler) noexcept {
+  survive(*win.comm, errhandler);
+  replace(win.mutex, win.errhandler, errhandler);
 }
 
 void flush_output() noexcept {
@@ -169,11 +190,15 @@ void flush_output() noexcept {
 int raise(Comm* comm, Status status, const char* procedure) noexcept {
   if (comm == nullptr || (process() != nullptr && comm == process()->own())) comm = from_handle(MPI_COMM_SELF);
   if (comm == nullptr) return act(predefined().fatal, "", status, procedure, [](int*) {});
-  return raise<MPI_Comm_errhandler_function>(*comm, comm_name(*comm), status, procedure);
+  return raise<MPI_Comm_errhandler_function>(*comm, name_of(*comm), status, procedure);
 }
 
 int raise(Session& session, Status status, const char* procedure) noexcept {
   return raise<MPI_Session_errhandler_function>(session, "a session", status, procedure);
+}
+
+int raise(Win& win, Status status, const char* procedure) noexcept {
+  return raise<MPI_Win_errhandler_function>(win, name_of(win), status, procedure);
 }
 
 int raise(Errhandler& handler, Status status, const char* procedure) noexcept {

@@ -101,13 +101,23 @@ Status check_op(const Op& op, const Datatype& type) noexcept {
   if (is_rma_only(op)) {
     return error(MPI_ERR_OP, "%s is for one-sided communication only", op.predefined_name);
   }
-  return check_accumulate_op(op, type);
+  if (op.id == OpId::kUser) return Status::ok();
+  if (type.predefined && find_kernel(op.id, type.basic) != nullptr) return Status::ok();
+  return not_defined(op, type);
 }
 
 Status check_accumulate_op(const Op& op, const Datatype& type) noexcept {
-  if (op.id == OpId::kUser || is_rma_only(op)) return Status::ok();
-  if (type.predefined && find_kernel(op.id, type.basic) != nullptr) return Status::ok();
-  return not_defined(op, type);
+  if (op.id == OpId::kUser) {
+    return error(MPI_ERR_OP, "the operation is one of MPI_Op_create; an accumulate takes predefined ones only");
+  }
+  if (type.basic == Basic::kNone) {
+    if (type.size == 0) return Status::ok();
+    return error(MPI_ERR_TYPE,
+                 "the datatype is made of several predefined ones; an accumulate takes items of one of them");
+  }
+  if (is_rma_only(op) || find_kernel(op.id, type.basic) != nullptr) return Status::ok();
+  if (type.predefined) return not_defined(op, type);
+  return error(MPI_ERR_OP, "%s is not defined on what the datatype is made of", op.predefined_name);
 }
 
 void reduce(const Op& op, const void* in, void* inout, MPI_Count count, const Datatype& type) noexcept {

@@ -61,11 +61,13 @@ inline void release(Op& op) noexcept {
 
 // MPI_ERR_OP unless a collective may apply `op` to items of `type` (MPI 4.1, 6.9.2).
 Status check_op(const Op& op, const Datatype& type) noexcept;
-// The same for MPI_Accumulate and its kin, which also know MPI_REPLACE and MPI_NO_OP.
+// The same for MPI_Accumulate and its kin (MPI 5.0, 12.3.4): predefined operations, MPI_REPLACE and MPI_NO_OP among them,
+// on predefined types and on derived ones that are made of one of them; MPI_ERR_TYPE of those that are not.
 Status check_accumulate_op(const Op& op, const Datatype& type) noexcept;
 
 // inout[i] = in[i] op inout[i]: for an operation that does not commute, `in` holds the operand of the lower ranks.
-// REQUIRES: check_op or check_accumulate_op said yes; the buffers do not overlap.
+// REQUIRES: check_op said yes, or check_accumulate_op did and the type is predefined or the operation MPI_REPLACE or
+// MPI_NO_OP; the buffers do not overlap.
 void reduce(const Op& op, const void* in, void* inout, MPI_Count count, const Datatype& type) noexcept;
 
 }  // namespace heddle::mpi

@@ -310,6 +310,26 @@ TEST(Reduce, PairsLeaveTheirPaddingAlone) {
   EXPECT_EQ(inout.foreign, 99);
 }
 
+TEST(Ops, AnAccumulateTakesItemsOfOnePredefinedType) {
+  test::Owned ints, nothing, mixed;
+  ASSERT_TRUE(api::type_vector(2, 1, 2, at(MPI_INT), &ints, false));
+  ASSERT_TRUE(api::type_contiguous(0, at(MPI_INT), &nothing, false));
+  const int lengths[] = {1, 1};
+  const MPI_Count places[] = {0, 8};
+  const MPI_Datatype types[] = {MPI_INT, MPI_DOUBLE};
+  ASSERT_TRUE(api::type_create_struct(2, IntArray(lengths), IntArray(places), types, &mixed, false));
+  EXPECT_EQ(check_op(*from_handle(MPI_SUM), at(ints)).error_class(), MPI_ERR_OP);
+  EXPECT_TRUE(check_accumulate_op(*from_handle(MPI_SUM), at(ints)));
+  EXPECT_TRUE(check_accumulate_op(*from_handle(MPI_SUM), at(nothing)));
+  EXPECT_EQ(check_accumulate_op(*from_handle(MPI_SUM), at(mixed)).error_class(), MPI_ERR_TYPE);
+  EXPECT_EQ(check_accumulate_op(*from_handle(MPI_REPLACE), at(mixed)).error_class(), MPI_ERR_TYPE);
+  EXPECT_EQ(check_accumulate_op(*from_handle(MPI_MINLOC), at(ints)).error_class(), MPI_ERR_OP);
+  EXPECT_TRUE(check_accumulate_op(*from_handle(MPI_MINLOC), at(MPI_2INT)));
+  EXPECT_TRUE(check_accumulate_op(*from_handle(MPI_NO_OP), at(MPI_CHAR)));
+  Op own;
+  EXPECT_EQ(check_accumulate_op(own, at(MPI_INT)).error_class(), MPI_ERR_OP);
+}
+
 TEST(Reduce, ReplaceAndNoOp) {
   test::Owned t;
   ASSERT_TRUE(api::type_vector(2, 1, 2, at(MPI_INT), &t, false));

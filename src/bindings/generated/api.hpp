@@ -18,6 +18,8 @@
 #include "mpi/api_info.hpp"
 #include "mpi/api_op.hpp"
 #include "mpi/api_status.hpp"
+#include "mpi/api_win.hpp"
 #include "p2p/api.hpp"
 #include "p2p/api_at_once.hpp"
+#include "rma/api.hpp"
 #include "tool/api.hpp"

@@ -21,6 +21,7 @@ extern const Chapter chapter_process;
 extern const Chapter chapter_request;
 extern const Chapter chapter_tool;
 extern const Chapter chapter_topology;
+extern const Chapter chapter_window;
 
 const Chapter* const chapters[] = {
   &chapter_attribute,
@@ -41,4 +42,5 @@ const Chapter* const chapters[] = {
   &chapter_request,
   &chapter_tool,
   &chapter_topology,
+  &chapter_window,
   NULL};

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   if (strcmp(when, "before") == 0) MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
   MPI_Init(&argc, &argv);
   if (strcmp(when, "twice") == 0) MPI_Init(&argc, &argv);
-  if (strcmp(when, "missing") == 0) MPI_Win_fence(0, MPI_WIN_NULL);
+  if (strcmp(when, "missing") == 0) MPI_Open_port(MPI_INFO_NULL, text);
   MPI_Initialized(&flag);
   if (flag == 0) return 8;
   MPI_Finalize();

@@ -15,6 +15,8 @@ extern Word sweep_root;  // the root of rooted collectives: MPI_ROOT or a rank
 extern int live_comm_key, live_type_key;
 extern char long_text[4096];
 
+void make_windows(void);
+void free_windows(void);
 void begin_tool(void);
 void end_tool(void);
 

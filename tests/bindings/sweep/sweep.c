@@ -143,6 +143,7 @@ int main(int argc, char** argv) {
 #endif
   if (argc > 1) sweep_mode = strcmp(argv[1], "inter") == 0 ? kInterPair : kPair;
   make_objects();
+  make_windows();
   begin_tool();
   for (const Chapter* const* chapter = chapters; *chapter != NULL; chapter++) {
     const int before = calls;
@@ -150,6 +151,7 @@ int main(int argc, char** argv) {
     if (calls != before) printf("%-24s %5d calls\n", (*chapter)->title, calls - before);
   }
   end_tool();
+  free_windows();
   free_objects();
   printf("%d calls, %d of them not as they should be\n", calls, failures);
   const int failed = failures != 0;
