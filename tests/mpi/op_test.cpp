@@ -310,7 +310,7 @@ TEST(Reduce, PairsLeaveTheirPaddingAlone) {
   EXPECT_EQ(inout.foreign, 99);
 }
 
-TEST(Ops, AnAccumulateTakesItemsOfOnePredefinedType) {
+TEST(Op, AnAccumulateTakesItemsOfOnePredefinedType) {
   test::Owned ints, nothing, mixed;
   ASSERT_TRUE(api::type_vector(2, 1, 2, at(MPI_INT), &ints, false));
   ASSERT_TRUE(api::type_contiguous(0, at(MPI_INT), &nothing, false));
