@@ -279,6 +279,7 @@ Status win_free(MPI_Win* handle) {
   if (window.is_started || window.is_posted || window.all.load() || window.locks.load() != 0) {
     return error(MPI_ERR_RMA_SYNC, "the window is freed in the middle of an epoch; end it first");
   }
+  HEDDLE_TRY(mpi::delete_all_attributes(window));
   HEDDLE_TRY(rma::flush_all(window));
   HEDDLE_TRY(barrier(*window.comm));
   window.mark_dead();
