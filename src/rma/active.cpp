@@ -55,7 +55,6 @@ bool is_lost(Window& window, int rank) { return p2p::has_losses(*window.comm) &&
 // One of our own packets at most waits for room.
 Status post(Window& window, int rank, vci::Lane& lane, const RequestPrefix& prefix, const std::byte* data,
             std::size_t bytes) {
-  window.target(rank).unflushed.fetch_add(1, std::memory_order_relaxed);
   if (post_packet(lane, kRequestPortal, window.comm->rank, &prefix, sizeof prefix, data, bytes)) return Status::ok();
   window.comm->process->domain().wait(*window.comm->vci, [&] { return !lane.busy() || is_lost(window, rank); });
   return is_lost(window, rank) ? lost(window, rank) : Status::ok();
@@ -119,7 +118,10 @@ class Sender {
                          0};
     if (operation_.op != nullptr) prefix.detail = static_cast<std::uint8_t>(operation_.op->id);
     if (operation_.element != nullptr) prefix.type = static_cast<std::uint16_t>(operation_.element->index());
-    HEDDLE_TRY(post(window_, operation_.rank, lane_, prefix, packet_.data(), used_));
+    const Status status = post(window_, operation_.rank, lane_, prefix, packet_.data(), used_);
+    // Afterwards: what another thread's flush counts stands before its question.
+    window_.target(operation_.rank).sent.fetch_add(1, std::memory_order_relaxed);
+    HEDDLE_TRY(status);
     used_ = asked_ = 0;
     return Status::ok();
   }
@@ -147,10 +149,13 @@ Status ask(Window& window, int rank, RequestPrefix prefix, Question& question) {
 }
 
 Status ask(Window& window, int rank, Ask what, Held held = kNothing) {
-  const std::uint32_t seen = window.target(rank).unflushed.load(std::memory_order_relaxed);
+  Target& target = window.target(rank);
+  const std::uint64_t sent = target.sent.load(std::memory_order_relaxed);
   Question question;
   HEDDLE_TRY(ask(window, rank, {0, 0, what, held, 0, 0}, question));
-  window.target(rank).unflushed.fetch_sub(seen + 1, std::memory_order_relaxed);
+  std::uint64_t done = target.done.load(std::memory_order_relaxed);
+  while (done < sent && !target.done.compare_exchange_weak(done, sent, std::memory_order_release)) {
+  }
   return Status::ok();
 }
 
@@ -193,7 +198,7 @@ void on_answer(vci::Vci& vci, const wire::Packet& packet) {
 
 Status flush(Window& window, int rank) {
   Target& target = window.target(rank);
-  if (target.unflushed.load(std::memory_order_relaxed) == 0) return Status::ok();
+  if (target.done.load(std::memory_order_acquire) == target.sent.load(std::memory_order_relaxed)) return Status::ok();
   return ask(window, rank, kAskFlush);
 }
 
@@ -207,7 +212,6 @@ Status lock_remote(Window& window, int rank, Held held) {
   for (;;) {
     Question question;
     HEDDLE_TRY(ask(window, rank, {0, 0, kAskLock, held, 0, since}, question));
-    window.target(rank).unflushed.fetch_sub(1, std::memory_order_relaxed);
     if (question.is_done) return Status::ok();
     since = question.since;
   }

@@ -58,11 +58,24 @@ Status outcome_of_all(const Window& window) {
 
 }  // namespace
 
+Status leave_fence(Window& window) {
+  if (window.fence.load(std::memory_order_relaxed) == Window::kUsed) {
+    return error(MPI_ERR_RMA_SYNC,
+                 "an epoch of MPI_Win_fence is open; end it by MPI_Win_fence with MPI_MODE_NOSUCCEED first");
+  }
+  window.fence.store(Window::kClosed, std::memory_order_relaxed);
+  return Status::ok();
+}
+
 Status no_epoch(int rank) {
   return error(MPI_ERR_RMA_SYNC,
                "no epoch lets this process access rank %d; call MPI_Win_fence, MPI_Win_start, MPI_Win_lock or "
                "MPI_Win_lock_all first",
                rank);
+}
+
+Status no_lock(int rank) {
+  return error(MPI_ERR_RMA_SYNC, "rank %d is not locked; call MPI_Win_lock or MPI_Win_lock_all first", rank);
 }
 
 static bool is_attached(Target& target, std::uint64_t first, std::uint64_t bytes) noexcept {
@@ -118,16 +131,17 @@ Status win_fence(int assertion, mpi::Win& win) {
   full_fence();
   HEDDLE_TRY(barrier(*window.comm));
   full_fence();
-  window.fenced.store((assertion & MPI_MODE_NOSUCCEED) == 0, std::memory_order_relaxed);
+  const bool begins = (assertion & MPI_MODE_NOSUCCEED) == 0;
+  window.fence.store(begins ? Window::kOpen : Window::kClosed, std::memory_order_relaxed);
   return Status::ok();
 }
 
 Status win_post(mpi::Group& group, int assertion, mpi::Win& win) {
   Window& window = as_window(win);
   if (window.is_posted) return out_of_turn("MPI_Win_post again; call MPI_Win_wait or MPI_Win_test first");
+  HEDDLE_TRY(leave_fence(window));
   HEDDLE_TRY(comm::ranks_in(*window.comm, group, &window.posted));
   window.is_posted = true;
-  window.fenced.store(false, std::memory_order_relaxed);
   full_fence();
   for (int rank : window.posted) {
     mpi::Request* request = nullptr;
@@ -143,9 +157,9 @@ Status win_start(mpi::Group& group, int assertion, mpi::Win& win) {
   Window& window = as_window(win);
   if (window.is_started) return out_of_turn("MPI_Win_start again; call MPI_Win_complete first");
   if (has_passive_epoch(window)) return out_of_turn("MPI_Win_start while a lock is held; unlock first");
+  HEDDLE_TRY(leave_fence(window));
   HEDDLE_TRY(comm::ranks_in(*window.comm, group, &window.started));
   window.is_started = true;
-  window.fenced.store(false, std::memory_order_relaxed);
   for (int rank : window.started) {
     if ((assertion & MPI_MODE_NOCHECK) == 0) HEDDLE_TRY(hear(*window.comm, rank, kPostWord));
     window.target(rank).held.store(kStarted, std::memory_order_relaxed);

@@ -87,6 +87,7 @@ Status start(Window& window, Operation& operation, MPI_Aint disp, mpi::Request**
   if (request != nullptr) *request = &p2p::immortal();
   Target& target = window.target(operation.rank);
   if (!may_access(window, target)) return no_epoch(operation.rank);
+  if (request != nullptr && !is_locked(window, target)) return no_lock(operation.rank);
   const mpi::Datatype& type = *operation.target_type;
   if (operation.target_count == 0 || type.size == 0 || operation.bytes_left() == 0) return Status::ok();
   const MPI_Count across = (operation.target_count - 1) * type.extent;

@@ -72,14 +72,8 @@ Status end_access(Window& window, int rank, Held held) {
 
 Status out_of_turn(const char* what, int rank) { return error(MPI_ERR_RMA_SYNC, "%s (rank %d)", what, rank); }
 
-bool is_locked(const Window& window, const Target& target) noexcept {
-  const std::uint8_t held = target.held.load(std::memory_order_relaxed);
-  return (held & (kShared | kExclusive | kUnchecked)) != 0 || window.all.load(std::memory_order_relaxed);
-}
-
 Status check_passive(Window& window, int rank) {
-  if (is_locked(window, window.target(rank))) return Status::ok();
-  return out_of_turn("a flush of a target that is not locked; call MPI_Win_lock or MPI_Win_lock_all first", rank);
+  return is_locked(window, window.target(rank)) ? Status::ok() : no_lock(rank);
 }
 
 }  // namespace
@@ -106,10 +100,10 @@ Status win_lock(int lock_type, int rank, int assertion, mpi::Win& win) {
   if (window.is_started)
     return out_of_turn("MPI_Win_lock while MPI_Win_start is open; call MPI_Win_complete first", rank);
   if (is_locked(window, target)) return out_of_turn("MPI_Win_lock of a target that is locked already", rank);
+  HEDDLE_TRY(leave_fence(window));
   const bool is_checked = (assertion & MPI_MODE_NOCHECK) == 0;
   const Held held = !is_checked ? kUnchecked : lock_type == MPI_LOCK_EXCLUSIVE ? kExclusive : kShared;
   if (is_checked) HEDDLE_TRY(lock(window, rank, held));
-  window.fenced.store(false, std::memory_order_relaxed);
   target.held.store(held, std::memory_order_relaxed);
   window.locks.fetch_add(1, std::memory_order_relaxed);
   full_fence();
@@ -136,12 +130,12 @@ Status win_lock_all(int assertion, mpi::Win& win) {
   if (window.all.load() || window.locks.load() != 0) {
     return error(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all while this process holds a lock of the window; unlock first");
   }
+  HEDDLE_TRY(leave_fence(window));
   const Held held = (assertion & MPI_MODE_NOCHECK) != 0 ? kUnchecked : kShared;
   for (int rank = 0; rank < window.comm->size; ++rank) {
     if (held == kShared) HEDDLE_TRY(lock(window, rank, held));
     window.target(rank).held.store(held, std::memory_order_relaxed);
   }
-  window.fenced.store(false, std::memory_order_relaxed);
   window.all.store(true, std::memory_order_relaxed);
   full_fence();
   return Status::ok();

@@ -52,7 +52,8 @@ struct Target {
   wire::PeerMemory* memory = nullptr;
   std::atomic<std::byte*> mapped{nullptr};  // kDirect: where its memory begins here, once it was asked for
   std::atomic<std::uint8_t> held{kNothing};
-  std::atomic<std::uint32_t> unflushed{0};  // kMessages: packets since the last flush
+  // kMessages: packets that were sent, and how many of them are known to be done.
+  std::atomic<std::uint64_t> sent{0}, done{0};
 
   bool is_direct() const noexcept { return way == Way::kDirect; }
 };
@@ -84,10 +85,11 @@ struct Window : mpi::Win {
   }
 
   // Epochs.
-  std::atomic<bool> fenced{false};   // a fence has begun one
-  std::atomic<bool> all{false};      // MPI_Win_lock_all
-  std::atomic<int> locks{0};         // targets that are locked one by one
-  std::vector<int> started, posted;  // ranks, of MPI_Win_start and MPI_Win_post
+  enum Fence : std::uint8_t { kClosed, kOpen, kUsed };
+  std::atomic<Fence> fence{kClosed};  // a fence has begun one, and something was done in it
+  std::atomic<bool> all{false};       // MPI_Win_lock_all
+  std::atomic<int> locks{0};          // targets that are locked one by one
+  std::vector<int> started, posted;   // ranks, of MPI_Win_start and MPI_Win_post
   bool is_started = false, is_posted = false, started_unchecked = false;
   std::vector<mpi::Request*> awaited;  // MPI_Win_wait: one word from each of `posted`
 };
