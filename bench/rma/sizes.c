@@ -1,0 +1,111 @@
+// Put and get beside send and receive, 8 bytes to 4 MiB, two ranks: the time of one that is complete, and the bytes per second of
+// many in one epoch. Rank 1 acts, rank 0 waits in MPI_Recv.
+//   sizes <kind>               kind of window: create, allocate, shared, dynamic
+//     put-<kind>, get-<kind>             µs of one and its MPI_Win_flush, in an epoch of MPI_Win_lock_all
+//     put-bandwidth-, get-bandwidth-     GB/s of kWindow of them and one flush
+//   sizes send
+//     rma-send                           µs of MPI_Send and MPI_Recv one way, half of there and back
+//     send-bandwidth                     GB/s of kWindow of MPI_Isend, answered by an empty message
+// What a window's memory holds at the end is verified.
+#include "rma.h"
+
+enum { kWindow = 32, kMost = 4 << 20 };
+static const double kSeconds = 0.08;
+static const int kSizes[] = {8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20};
+
+typedef struct {
+  MPI_Win win;
+  MPI_Aint start;
+  char* mine;
+  int bytes, many;
+} Context;
+
+static void put(void* context) {
+  Context* c = context;
+  for (int i = 0; i < c->many; i++)
+    MPI_Put(c->mine, c->bytes, MPI_BYTE, 0, MPI_Aint_add(c->start, 0), c->bytes, MPI_BYTE, c->win);
+  MPI_Win_flush(0, c->win);
+}
+
+static void get(void* context) {
+  Context* c = context;
+  for (int i = 0; i < c->many; i++)
+    MPI_Get(c->mine, c->bytes, MPI_BYTE, 0, MPI_Aint_add(c->start, 0), c->bytes, MPI_BYTE, c->win);
+  MPI_Win_flush(0, c->win);
+}
+
+static void ping(void* context) {
+  Context* c = context;
+  for (int half = 0; half < 2; half++) {
+    if (half == rank)
+      MPI_Send(c->mine, c->bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
+    else
+      MPI_Recv(c->mine, c->bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+static void window_of_sends(void* context) {
+  Context* c = context;
+  MPI_Request requests[kWindow];
+  for (int i = 0; i < kWindow; i++) {
+    if (rank == 1)
+      MPI_Isend(c->mine, c->bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &requests[i]);
+    else
+      MPI_Irecv(c->mine, c->bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[i]);
+  }
+  MPI_Waitall(kWindow, requests, MPI_STATUSES_IGNORE);
+  if (rank == 1)
+    MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  else
+    MPI_Send(NULL, 0, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+}
+
+static void one_sided(const char* kind, char* mine) {
+  Memory memory = memory_make(kind, kMost);
+  if (rank == 0) MPI_Recv(NULL, 0, MPI_BYTE, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 1) {
+    MPI_Win_lock_all(0, memory.win);
+    for (int which = 0; which < 2; which++) {
+      for (size_t s = 0; s < sizeof kSizes / sizeof *kSizes; s++) {
+        char metric[64];
+        Context context = {memory.win, memory.start, mine, kSizes[s], 1};
+        memset(mine, which ? 0 : 1 + (int)s, kMost);
+        snprintf(metric, sizeof metric, "%s-%s", which ? "get" : "put", kind);
+        bench_result(metric, (size_t)kSizes[s], measure(which ? get : put, &context, kSeconds), "us");
+        context.many = kWindow;
+        snprintf(metric, sizeof metric, "%s-bandwidth-%s", which ? "get" : "put", kind);
+        double us = measure(which ? get : put, &context, kSeconds);
+        bench_result(metric, (size_t)kSizes[s], kWindow * (double)kSizes[s] / us * 1e-3, "GB/s");
+      }
+    }
+    MPI_Win_unlock_all(memory.win);
+    for (int i = 0; i < kMost; i++)  // what the last put left, fetched by the last get
+      if (mine[i] != (int)(sizeof kSizes / sizeof *kSizes)) fail("sizes: byte %d is %d", i, mine[i]);
+    MPI_Send(NULL, 0, MPI_BYTE, 0, 9, MPI_COMM_WORLD);
+  }
+  memory_free(&memory);
+}
+
+static void two_sided(char* mine) {
+  for (size_t s = 0; s < sizeof kSizes / sizeof *kSizes; s++) {
+    Context context = {MPI_WIN_NULL, 0, mine, kSizes[s], 1};
+    double us = measure_all(ping, &context, kSeconds) / 2;
+    if (rank == 1) bench_result("rma-send", (size_t)kSizes[s], us, "us");
+    us = measure_all(window_of_sends, &context, kSeconds);
+    if (rank == 1) bench_result("send-bandwidth", (size_t)kSizes[s], kWindow * (double)kSizes[s] / us * 1e-3, "GB/s");
+  }
+}
+
+int main(int argc, char** argv) {
+  rma_init(&argc, &argv, "sizes", 2);
+  if (argc != 2 || ranks != 2) fail("sizes: needs 2 ranks, and a kind of window or `send`");
+  char* mine = aligned_alloc(4096, kMost);
+  memset(mine, 1, kMost);
+  if (is(argv[1], "send"))
+    two_sided(mine);
+  else
+    one_sided(argv[1], mine);
+  free(mine);
+  MPI_Finalize();
+  return 0;
+}

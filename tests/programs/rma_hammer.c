@@ -1,0 +1,149 @@
+// All ranks combine into one place at once, each by another call than its neighbour and all by the same; the target too. What
+// is added is exact in every type, so the sum must be; each fetch and each swap brings a value that nobody else got.
+//   rma_hammer [flavor...]
+#include "rma.h"
+
+enum { kTurns = 400 };
+
+static Window window;
+
+// What all ranks add, rank r as many times r + 1.
+static int64_t total(void) { return (int64_t)kTurns * world_size * (world_size + 1) / 2; }
+
+// By accumulate, get_accumulate and fetch_and_op, in turns that differ from rank to rank.
+#define HAMMER(T, type)                                                                                                \
+  do {                                                                                                                 \
+    const int target = world_size - 1;                                                                                 \
+    T add = (T)(world_rank + 1), was[3], zero = (T)0, got = (T)0;                                                      \
+    for (int way = 0; way < 4; way++) {                                                                                \
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, world_rank, 0, window.win);                                                     \
+      memcpy(window.base, &zero, sizeof zero);                                                                         \
+      MPI_Win_unlock(world_rank, window.win);                                                                          \
+      MPI_Barrier(MPI_COMM_WORLD);                                                                                     \
+      MPI_Win_lock_all(0, window.win);                                                                                 \
+      for (int turn = 0; turn < kTurns; turn++) {                                                                      \
+        int call = way < 3 ? way : (turn + world_rank) % 3;                                                            \
+        if (call == 0) MPI_Accumulate(&add, 1, type, target, at(&window, target, 0), 1, type, MPI_SUM, window.win);    \
+        if (call == 1)                                                                                                 \
+          MPI_Get_accumulate(&add, 1, type, &was[turn % 3], 1, type, target, at(&window, target, 0), 1, type, MPI_SUM, \
+                             window.win);                                                                              \
+        if (call == 2)                                                                                                 \
+          MPI_Fetch_and_op(&add, &was[turn % 3], type, target, at(&window, target, 0), MPI_SUM, window.win);           \
+        if (turn % 3 == 2) MPI_Win_flush_local(target, window.win);                                                    \
+      }                                                                                                                \
+      everybody_flushed(&window);                                                                                      \
+      MPI_Fetch_and_op(NULL, &got, type, target, at(&window, target, 0), MPI_NO_OP, window.win);                       \
+      MPI_Win_flush(target, window.win);                                                                               \
+      CHECK(got == (T)total(), "%s, way %d: the sum is %.17g, expected %.17g", #type, way, (double)got,                \
+            (double)(T)total());                                                                                       \
+      MPI_Barrier(MPI_COMM_WORLD);                                                                                     \
+      MPI_Win_unlock_all(window.win);                                                                                  \
+    }                                                                                                                  \
+  } while (0)
+
+// Counts up by compare and swap: every value from 0 on is swapped by exactly one rank.
+#define SWAPS(T, type)                                                                                   \
+  do {                                                                                                   \
+    const int target = 0;                                                                                \
+    T expected, fresh, was, zero = (T)0, got = (T)0;                                                     \
+    int64_t mine = 0, of_all = 0;                                                                        \
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, world_rank, 0, window.win);                                         \
+    memcpy(window.base, &zero, sizeof zero);                                                             \
+    MPI_Win_unlock(world_rank, window.win);                                                              \
+    MPI_Barrier(MPI_COMM_WORLD);                                                                         \
+    MPI_Win_lock_all(0, window.win);                                                                     \
+    for (int turn = 0; turn < 100; turn++) {                                                             \
+      for (expected = (T)0;; expected = was) {                                                           \
+        fresh = (T)(expected + 1);                                                                       \
+        MPI_Compare_and_swap(&fresh, &expected, &was, type, target, at(&window, target, 0), window.win); \
+        MPI_Win_flush(target, window.win);                                                               \
+        if (was == expected) break;                                                                      \
+      }                                                                                                  \
+      mine += (int64_t)fresh;                                                                            \
+    }                                                                                                    \
+    everybody_flushed(&window);                                                                          \
+    MPI_Fetch_and_op(NULL, &got, type, target, at(&window, target, 0), MPI_NO_OP, window.win);           \
+    MPI_Win_flush(target, window.win);                                                                   \
+    CHECK_EQ(got, 100 * world_size);                                                                     \
+    MPI_Allreduce(&mine, &of_all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);                              \
+    CHECK_EQ(of_all, 100LL * world_size * (100LL * world_size + 1) / 2);                                 \
+    MPI_Win_unlock_all(window.win);                                                                      \
+  } while (0)
+
+// Tickets: what MPI_Fetch_and_op brings to one rank it brings to no other.
+static void tickets(void) {
+  const int n = kTurns * world_size;
+  char* mine = calloc((size_t)n, 1);
+  int64_t one = 1, was;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, world_rank, 0, window.win);
+  *(int64_t*)window.base = 0;
+  MPI_Win_unlock(world_rank, window.win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int turn = 0; turn < kTurns; turn++) {
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window.win);
+    MPI_Fetch_and_op(&one, &was, MPI_INT64_T, 0, at(&window, 0, 0), MPI_SUM, window.win);
+    MPI_Win_unlock(0, window.win);
+    CHECK(was >= 0 && was < n, "%lld", (long long)was);
+    mine[was]++;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, mine, n, MPI_SIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < n; i++) CHECK(mine[i] == 1, "ticket %d was drawn %d times", i, mine[i]);
+  free(mine);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// 16 bytes: pairs of a double and an index, and complex numbers. Neither half may be of another pair.
+static void sixteen_bytes(void) {
+  struct Pair {
+    double value;
+    int index;
+  } best = {-1, -1}, mine, was;
+  double sum[2] = {0, 0}, add[2] = {1, -2};
+  const int target = world_size / 2;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, world_rank, 0, window.win);
+  memcpy(window.base, &best, sizeof best);
+  memcpy(window.base + 64, sum, sizeof sum);
+  MPI_Win_unlock(world_rank, window.win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, window.win);
+  for (int turn = 0; turn < kTurns; turn++) {
+    int number = turn * world_size + world_rank;
+    mine.value = number / 2.0, mine.index = number;
+    MPI_Fetch_and_op(&mine, &was, MPI_DOUBLE_INT, target, at(&window, target, 0), MPI_MAXLOC, window.win);
+    MPI_Accumulate(add, 1, MPI_C_DOUBLE_COMPLEX, target, at(&window, target, 64), 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM,
+                   window.win);
+    MPI_Win_flush(target, window.win);
+    CHECK(was.index < 0 ? was.value == -1 : was.value == was.index / 2.0, "%g with %d", was.value, was.index);
+  }
+  everybody_flushed(&window);
+  MPI_Get(&was, 1, MPI_DOUBLE_INT, target, at(&window, target, 0), 1, MPI_DOUBLE_INT, window.win);
+  MPI_Get(sum, 2, MPI_DOUBLE, target, at(&window, target, 64), 2, MPI_DOUBLE, window.win);
+  MPI_Win_flush(target, window.win);
+  CHECK_EQ(was.index, kTurns * world_size - 1);
+  CHECK(sum[0] == kTurns * world_size && sum[1] == -2.0 * kTurns * world_size, "%g + %g i", sum[0], sum[1]);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_unlock_all(window.win);
+}
+
+static void test(int flavor) {
+  window_open(&window, flavor, 256, 8);
+  HAMMER(uint8_t, MPI_UINT8_T);
+  HAMMER(uint16_t, MPI_UINT16_T);
+  HAMMER(int32_t, MPI_INT32_T);
+  HAMMER(int64_t, MPI_INT64_T);
+  HAMMER(float, MPI_FLOAT);
+  HAMMER(double, MPI_DOUBLE);
+  HAMMER(long double, MPI_LONG_DOUBLE);
+  SWAPS(int, MPI_INT);
+  SWAPS(int64_t, MPI_INT64_T);
+  SWAPS(uint16_t, MPI_UINT16_T);
+  tickets();
+  sixteen_bytes();
+  window_close(&window);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  each_flavor(argc, argv, test);
+  return finish();
+}
