@@ -3,6 +3,8 @@
 from jobs import FAST, PER_HOST, Case, main
 
 PAIR = [("p2p_sizes", 1 << 18), ("p2p_order",), ("p2p_modes",), ("p2p_sendrecv",), ("threads",), ("datatypes_wire",)]
+WINDOWS = [(f"rma_{name}", "create", "allocate", "dynamic")
+           for name in ("put_get", "accumulate", "fence", "pscw", "lock", "flush", "threads")]
 MANY = [("coll_moves",), ("comm_create", PER_HOST), ("topo_neighbor",), ("intercomm",), ("sessions",)]
 UDP = [("p2p_sizes", 1 << 12), ("p2p_modes",), ("comm_create", PER_HOST)]
 
@@ -25,6 +27,10 @@ class Net(Clean):
     def test_two_on_each(self):
         self.over("net", MANY, 2)
 
+    def test_windows(self):
+        self.over("net", WINDOWS, 1)
+        self.over("net", WINDOWS, 2)
+
 
 class TcpRxm(Clean):
     def test_pairs(self):
@@ -32,6 +38,9 @@ class TcpRxm(Clean):
 
     def test_two_on_each(self):
         self.over("tcp;ofi_rxm", MANY, 2)
+
+    def test_windows(self):
+        self.over("tcp;ofi_rxm", WINDOWS, 2)
 
 
 class UdpRxd(Clean):
