@@ -120,6 +120,8 @@ def general_kind(f, p):
         return "any_handle" if f.stem.endswith("_toint") else "any_number"
     if chapter(f) == "window" and p.direction == "in" and kind_in_window(f, p):
         return kind_in_window(f, p)
+    if chapter(f) == "window" and p.kind == "C_BUFFER":
+        return "out_word"  # the window's memory, which goes with it
     if p.kind == "STRING":
         return kind_of_text(f, p)
     if p.kind == "BUFFER":
