@@ -53,7 +53,7 @@ class Bench:
                  f"needs libcli11-dev), or name it with --simulate")
         self.program = self.compile("patterns", HERE.glob("*.c"))
         self.recorder = self.compile("libtrace.so", HERE.glob("trace/*.c"), "-shared", "-fPIC")
-        self.counter = self.compile("libcount.so", [HERE / "count/count.c", HERE / "depth.c"], "-shared", "-fPIC")
+        self.counter = self.compile("libcount.so", [HERE / "count/count.c"], "-shared", "-fPIC")
 
     def compile(self, name, sources, *options):
         made = self.work / name

@@ -1,23 +1,20 @@
 // How deep the library's queues are searched in any program: a profiling library that reads at the beginning and the end.
 //
-//   LD_PRELOAD=libcount.so for every rank; rank 0 prints depth.h's lines for the whole process at MPI_Finalize
+//   LD_PRELOAD=libcount.so for every rank; rank 0 prints print_depth.h's lines for the whole process at MPI_Finalize
 //
 // For what is no proxy: the searches for messages inside of collectives are among them, as they cost the program too.
-#include <stdio.h>
-
-#include "../depth.h"
+#include "../print_depth.h"
 
 static struct DepthReader reader;
-static Depth before;
+static struct Depth before;
 
 static int opened(int code) {
   int rank;
   if (code != MPI_SUCCESS) return code;
   depth_open(&reader, MPI_COMM_SELF);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (!reader.missing[kOfProcess]) depth_read(&reader, kOfProcess, before);
-  if (reader.missing[kOfProcess] && rank == 0)
-    fprintf(stderr, "count: no depth: this MPI library has no performance variable %s\n", reader.missing[kOfProcess]);
+  if (rank == 0) depth_tell_missing(&reader, kOfProcess, "count");
+  before = depth_read(&reader, kOfProcess);
   return code;
 }
 
@@ -27,11 +24,8 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 }
 
 int MPI_Finalize(void) {
-  Depth after;
-  if (!reader.missing[kOfProcess]) {
-    depth_read(&reader, kOfProcess, after);
-    depth_print(kOfProcess, before, after, 0, MPI_COMM_WORLD);
-  }
+  struct Depth depth = depth_since(&reader, kOfProcess, &before);
+  if (!reader.missing[kOfProcess]) depth_print(kOfProcess, &depth, 0, MPI_COMM_WORLD);
   depth_close(&reader);
   return PMPI_Finalize();
 }
