@@ -97,6 +97,13 @@ static inline struct Depth depth_since(const struct DepthReader* reader, int sco
   return depth;
 }
 
+static inline void depth_add(struct Depth* sum, const struct Depth* more) {
+  for (int queue = 0; queue < kQueues; queue++) {
+    sum->queues[queue].count += more->queues[queue].count;
+    sum->queues[queue].inspected += more->queues[queue].inspected;
+  }
+}
+
 // Before the communicator is freed; the session takes the handles with it.
 static inline void depth_close(struct DepthReader* reader) {
   MPI_T_pvar_session_free(&reader->session);
