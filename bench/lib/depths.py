@@ -15,6 +15,14 @@ PATTERNS = ("lammps", "lulesh", "hpcg", "minife", "milc", "cth", "rings")
 SILENCE = 600  # seconds that a run may be silent
 
 
+def numbers(text):
+    """Numbers of ranks, with commas between."""
+    values = [int(word) for word in text.split(",")]
+    if min(values) < 2:
+        raise ValueError(text)
+    return values
+
+
 def ranks_for(name, wanted):
     """LULESH needs a cube: the largest that is not larger."""
     return wanted if name != "lulesh" else max(n ** 3 for n in range(1, 64) if n ** 3 <= wanted)
@@ -53,7 +61,7 @@ class Bench:
                  f"needs libcli11-dev), or name it with --simulate")
         self.program = self.compile("patterns", HERE.glob("*.c"))
         self.recorder = self.compile("libtrace.so", HERE.glob("trace/*.c"), "-shared", "-fPIC")
-        self.counter = self.compile("libcount.so", [HERE / "count/count.c", HERE / "depth.c"], "-shared", "-fPIC")
+        self.counter = self.compile("libcount.so", [HERE / "count/count.c"], "-shared", "-fPIC")
 
     def compile(self, name, sources, *options):
         made = self.work / name
@@ -76,15 +84,7 @@ class Bench:
         options = [name, "--iterations", self.args.iterations, "--edge", self.args.edge, "--imbalance", self.args.imbalance]
         command = self.library.launch(ranks, self.program, *options)
         counted = self.execute(command, HEDDLE_MATCHING=self.args.matching)
-        self.tell_missing(counted.stderr)
-        folder = self.work / "traces" / f"{name}-{ranks}"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        self.execute(command, TRACE_FOLDER=str(folder), LD_PRELOAD=str(self.recorder))
-        replayed = self.execute([self.args.simulate, folder, "--bits", "--compute", self.args.compute]).stdout
-        shutil.rmtree(folder)
-        return {"pattern": name, "ranks": ranks, "depths": {**depths_of(counted.stdout), **depths_of(replayed)},
-                "bits": bits_of(replayed)}
+        return self.row(name, ranks, counted, self.replay(command))
 
     def hpcc(self, ranks):
         """A grid as square as can be; the problem of the demo."""
@@ -96,10 +96,24 @@ class Bench:
         text = re.sub(r"^\S+( +Ps)$", rf"{rows}\1", text, flags=re.M)
         text = re.sub(r"^\S+( +Qs)$", rf"{ranks // rows}\1", text, flags=re.M)
         (folder / "hpccinf.txt").write_text(text)
-        counted = self.execute(self.library.launch(ranks, self.args.hpcc.resolve()), cwd=folder,
-                               LD_PRELOAD=str(self.counter), HEDDLE_MATCHING=self.args.matching)
+        command = self.library.launch(ranks, self.args.hpcc.resolve())
+        counted = self.execute(command, cwd=folder, LD_PRELOAD=str(self.counter), HEDDLE_MATCHING=self.args.matching)
+        return self.row("hpcc", ranks, counted, self.replay(command, cwd=folder))
+
+    def replay(self, command, cwd=None):
+        """What the simulator says of the command, recorded."""
+        folder = self.work / "trace"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        self.execute(command, cwd=cwd, TRACE_FOLDER=str(folder), LD_PRELOAD=str(self.recorder))
+        replayed = self.execute([self.args.simulate, folder, "--bits", "--compute", self.args.compute]).stdout
+        shutil.rmtree(folder)
+        return replayed
+
+    def row(self, name, ranks, counted, replayed):
         self.tell_missing(counted.stderr)
-        return {"pattern": "hpcc", "ranks": ranks, "depths": depths_of(counted.stdout), "bits": []}
+        return {"pattern": name, "ranks": ranks, "depths": {**depths_of(counted.stdout), **depths_of(replayed)},
+                "bits": bits_of(replayed)}
 
     def tell_missing(self, errors):
         """Once for each variable that the library lacks."""

@@ -33,6 +33,7 @@ def print_tables(results):
 
 
 def draw(results, folder):
+    """Returns the files drawn."""
     machine = results["machine"]
     note = f"{results['iterations']} iterations, edge {results['edge']}; the whiskers: least and most of the ranks' means"
     ran = f"; {machine['cpu']}, {machine['cores']} cores, {machine['date']}, engine {results['matching']}"
@@ -60,7 +61,7 @@ def draw(results, folder):
             figures.lines(path, f"False positives of truncated tags: {what}", "bits of the tag", "% (worst rank)", series,
                           logx=False, logy=False, note=f"{ranks} ranks, {note.partition(';')[0]}")
             drawn.append(path)
-    print(f"figures: {', '.join(str(path) for path in drawn)}")
+    return drawn
 
 
 def ranks_label(results, wanted):

@@ -1,5 +1,6 @@
 """The figures of the suites `halo` and `elements`, from the results of bench/run: a line for each library that was compared, or for
-each of Heddle's engines (the paper's Figures 4 and 1). Each function takes the results and a folder, and returns the files drawn."""
+each of Heddle's engines, as in Figures 4 and 1 of "The Upcoming Storm: The Implications of Increasing Core Count on Scalable System
+Software" (Dosanjh and others, 2018). Each function takes the results and a folder, and returns the files drawn."""
 
 import sys
 

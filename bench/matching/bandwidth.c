@@ -2,7 +2,8 @@
 //   bandwidth <warm|cold> <bytes> <D>...
 //
 // Problem: an application that keeps receives for late messages pays for them with every message that is matched behind them,
-//          and more when its own work has emptied the caches meanwhile: the paper's figures of locality.
+//          and more when its own work has emptied the caches meanwhile (Figures 9 and 10 of Dosanjh and others, "The
+//          Upcoming Storm: The Implications of Increasing Core Count on Scalable System Software", 2018).
 // Method:  rank 1 posts D receives of other tags from rank 0 on the same communicator. An iteration then posts a window of
 //          receives, tells rank 0 at which time to begin, sweeps the caches when they are to be cold (it writes twice the
 //          third-level cache), and waits for that time. Timed is from then until MPI_Waitall has returned, so every message finds
@@ -15,6 +16,7 @@
 // Checked: of the stream, the first and the last byte of every message, all bytes while warming up; of the D, which the other rank
 //          sends at the end, that each is what its tag says and that none has completed before.
 #include "../common/bench.h"
+#include "../common/fail.h"
 
 #include <mpi.h>
 #include <unistd.h>
@@ -32,12 +34,6 @@ struct Point {
   MPI_Request waiting[kMaxDepth], requests[kWindow];
   double times[kMost];
 };
-
-static void fail(const char* what, long got) {
-  fprintf(stderr, "bandwidth: %s: %ld\n", what, got);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  exit(1);
-}
 
 // Of message `place` of an iteration; never 0, which is what a receiver's buffer holds before.
 static char byte_of(int iteration, int place) { return (char)(1 + (iteration * kWindow + place) % 127); }
@@ -75,7 +71,7 @@ static void check(struct Point* point, int iteration) {
   for (int i = 0; i < point->window; i++) {
     char *data = message(point, i), wanted = byte_of(iteration, i);
     for (int b = 0; b < point->bytes; b += iteration == 0 || point->bytes == 1 ? 1 : point->bytes - 1)
-      if (data[b] != wanted) fail("a byte is", data[b]);
+      if (data[b] != wanted) fail("bandwidth: byte %d of message %d is %d, not %d", b, i, data[b], wanted);
     data[0] = data[point->bytes - 1] = 0;
   }
 }
@@ -103,11 +99,11 @@ static double one_window(struct Point* point) {
 static void receive_others(struct Point* point) {
   const double no_more = 0;
   for (int i = 0; i < point->depth; i++)
-    if (point->others[i] != -1) fail("a receive completed that has no message", i);
+    if (point->others[i] != -1) fail("bandwidth: receive %d of the queue completed, and has no message", i);
   MPI_Send(&no_more, 1, MPI_DOUBLE, 0, kBegin, MPI_COMM_WORLD);
   MPI_Waitall(point->depth, point->waiting, MPI_STATUSES_IGNORE);
   for (int i = 0; i < point->depth; i++)
-    if (point->others[i] != i) fail("a receive of the queue got another's message", i);
+    if (point->others[i] != i) fail("bandwidth: receive %d of the queue got message %d", i, point->others[i]);
 }
 
 // MB/s
@@ -158,7 +154,7 @@ int main(int argc, char** argv) {
   snprintf(metric, sizeof metric, "bandwidth-%s-%d", argv[1], point.bytes);
   for (int i = 3; i < argc; i++) {
     point.depth = atoi(argv[i]);
-    if (point.depth < 0 || point.depth > kMaxDepth) fail("D out of range", point.depth);
+    if (point.depth < 0 || point.depth > kMaxDepth) fail("bandwidth: D is 0 to %d, not %s", kMaxDepth, argv[i]);
     if (point.rank == 0) {
       send_all(&point);
       continue;

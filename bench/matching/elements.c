@@ -2,7 +2,8 @@
 //   elements <nodes> <threads>...      nodes each way of the whole brick
 //
 // Problem: with threads a rank's boundary goes in more and smaller messages, in an order that nobody chose: computation
-//          shrinks with the threads, communication grows (as miniFE's, in the paper's Figure 1).
+//          shrinks with the threads, communication grows (as miniFE's in Figure 1 of "The Upcoming Storm: The Implications of
+//          Increasing Core Count on Scalable System Software", Dosanjh and others, 2018).
 // Method:  the brick of brick.h. An iteration exchanges the direction's halo, multiplies, and sums twice over all ranks. A
 //          thread posts its own receives, packs and sends what its partners need, and waits for its own: one communicator for
 //          all threads of a rank, and a tag for each pair of threads. A barrier of the rank's threads ends each phase, and thread
@@ -14,8 +15,8 @@
 // A wrong halo is seen: each solution is held against the known one at each node, and for all numbers of threads the
 // iterations must be as many, but one, and the norms the same within rounding.
 #include "brick.h"
-#include "depth.h"
 
+#include "../common/depth.h"
 #include "../threads/threads.h"
 
 enum { kMostThreads = 64, kMostNodes = 200 };
@@ -178,14 +179,14 @@ static void result(const char* metric, int threads, double value, const char* un
   if (world.rank == 0) bench_result(metric, (size_t)threads, value, unit);
 }
 
-static void measure(struct Team* team, int threads, struct Depth* depth) {
+static void measure(struct Team* team, int threads, const struct DepthReader* reader) {
   double seconds[kKinds] = {0, 0};
   int iterations = 0, goes_on = 1;
   if (world.rank == 0) bench_begin("communicate-elements", (size_t)threads, "us");
   make(team, threads);
   threads_run(threads, solve, team);
   check_solution(team);
-  depth_begin(depth);
+  struct Depth before = depth_read(reader, kOfComm);
   while (goes_on) {
     threads_run(threads, solve, team);
     check_solution(team);
@@ -197,9 +198,10 @@ static void measure(struct Team* team, int threads, struct Depth* depth) {
   for (int k = 0; k < kKinds; k++) seconds[k] = sum_of_all(seconds[k]) / world.size / iterations * 1e6;
   result("compute-elements", threads, seconds[kComputation], "us");
   result("communicate-elements", threads, seconds[kCommunication], "us");
-  if (depth->is_known) {
-    struct Searches mine = depth_searches(depth);
-    double count = sum_of_all(mine.count), inspected = sum_of_all(mine.inspected);
+  if (!reader->missing[kOfComm]) {
+    struct Depth mine = depth_since(reader, kOfComm, &before);
+    double count = sum_of_all((double)mine.queues[kPosted].count);
+    double inspected = sum_of_all((double)mine.queues[kPosted].inspected);
     if (count > 0) result("depth-elements", threads, inspected / count, "entries");
   }
   unmake(team);
@@ -207,7 +209,7 @@ static void measure(struct Team* team, int threads, struct Depth* depth) {
 
 int main(int argc, char** argv) {
   static struct Team team;
-  struct Depth depth;
+  struct DepthReader reader;
   team.brick.n = argc > 2 ? atoi(argv[1]) : 0;
   int is_fit = team.brick.n >= 1 && team.brick.n <= kMostNodes;
   for (int i = 2; i < argc; i++) is_fit = is_fit && atoi(argv[i]) >= 1 && atoi(argv[i]) <= kMostThreads;
@@ -220,9 +222,10 @@ int main(int argc, char** argv) {
   if (team.brick.ranks[0] > team.brick.n) fail("elements: %d nodes for %d ranks", team.brick.n, team.brick.ranks[0]);
   MPI_Comm_dup(MPI_COMM_WORLD, &team.halos);
   MPI_Comm_dup(MPI_COMM_WORLD, &team.sums);
-  depth_open(&depth, team.halos);
-  for (int i = 2; i < argc; i++) measure(&team, atoi(argv[i]), &depth);
-  depth_close(&depth);
+  depth_open(&reader, team.halos);
+  if (world.rank == 0) depth_tell_missing(&reader, kOfComm, "elements");
+  for (int i = 2; i < argc; i++) measure(&team, atoi(argv[i]), &reader);
+  depth_close(&reader);
   MPI_Comm_free(&team.halos);
   MPI_Comm_free(&team.sums);
   MPI_Finalize();

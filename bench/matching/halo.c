@@ -14,12 +14,10 @@
 // Each byte of each message is checked. `check` makes a fixed number of rounds and also holds the depth against what it must
 // be with HEDDLE_MATCHING=list: 1 in order; in random order (N + 3) / 4 within 4 standard deviations, where a search of
 // the k receives left compares 1 .. k of them, all as likely, so that its variance is (k * k - 1) / 12.
-#include "depth.h"
-#include "geometry.h"
-
+#include "../common/depth.h"
+#include "../common/random.h"
 #include "../threads/threads.h"
-
-#include <stdint.h>
+#include "geometry.h"
 
 enum { kReceiver, kSender };
 enum { kMostThreads = 64, kWarm = 2, kLeastRounds = 3, kMostRounds = 1000, kCheckRounds = 200 };
@@ -39,7 +37,8 @@ struct Halo {
   const char* mode;
   struct Geometry geometry;
   MPI_Comm comm, control;  // the halo; go
-  struct Depth depth;
+  struct DepthReader reader;
+  struct Depth before;  // the rounds that count
   int threads, is_check;
   struct Part parts[kMostThreads];
   struct Message* messages;  // by tag
@@ -48,15 +47,9 @@ struct Halo {
   double began, start, times[kMostRounds];
 };
 
-static uint64_t mixed(uint64_t x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
 static struct Message message(int tag, int round) {
   struct Message made;
-  for (uint64_t i = 0; i < 4; i++) made.words[i] = mixed(((uint64_t)tag << 32) + (uint64_t)round * 4 + i + 1);
+  for (uint64_t i = 0; i < 4; i++) made.words[i] = random_mixed(((uint64_t)tag << 32) + (uint64_t)round * 4 + i + 1);
   return made;
 }
 
@@ -65,15 +58,6 @@ static void check_part(const struct Halo* halo, const struct Part* part) {
     struct Message expected = message(part->tags[i], halo->round);
     if (memcmp(&halo->messages[part->tags[i]], &expected, sizeof expected) != 0)
       fail("halo: round %d: the message with tag %d brought other bytes", halo->round, part->tags[i]);
-  }
-}
-
-static void shuffle(struct Part* part, int round) {
-  uint64_t state = (uint64_t)round << 32;
-  for (int i = part->count - 1; i > 0; i--) {
-    int j = (int)(mixed(++state) % (uint64_t)(i + 1)), tag = part->tags[i];
-    part->tags[i] = part->tags[j];
-    part->tags[j] = tag;
   }
 }
 
@@ -92,7 +76,7 @@ static void end_round(struct Halo* halo) {
   if (timed_rounds(halo) > 0) halo->times[timed_rounds(halo) - 1] = end - halo->start;
   if (timed_rounds(halo) == 0) {
     halo->began = bench_now();
-    depth_begin(&halo->depth);
+    halo->before = depth_read(&halo->reader, kOfComm);
   }
   halo->round = is_over(halo) ? -timed_rounds(halo) : halo->round + 1;
 }
@@ -126,7 +110,8 @@ static void send(struct Halo* halo, int thread) {
   struct Part* part = &halo->parts[thread];
   for (int round = 0;; round++) {
     for (int i = 0; i < part->count; i++) halo->messages[part->tags[i]] = message(part->tags[i], round);
-    if (strcmp(halo->mode, "shuffle") == 0) shuffle(part, round);
+    uint64_t state = (uint64_t)round << 32;
+    if (strcmp(halo->mode, "shuffle") == 0) random_shuffle(&state, part->tags, part->count);
     pthread_barrier_wait(&halo->barrier);
     if (thread == 0)
       MPI_Sendrecv(NULL, 0, MPI_INT, kReceiver, 0, &halo->round, 1, MPI_INT, kReceiver, 0, halo->control,
@@ -173,10 +158,11 @@ static void check_depth(const struct Halo* halo, double depth) {
 
 // All receives are there before the first message, so each message is searched for once.
 static double mean_depth(struct Halo* halo) {
-  struct Searches searches = depth_searches(&halo->depth);
-  double messages = (double)halo->geometry.messages * -halo->round;
-  if (searches.count != messages) fail("halo: %g searches for %g messages", searches.count, messages);
-  return searches.inspected / searches.count;
+  struct Depth depth = depth_since(&halo->reader, kOfComm, &halo->before);
+  struct Searches* searches = &depth.queues[kPosted];
+  unsigned long messages = (unsigned long)halo->geometry.messages * (unsigned long)-halo->round;
+  if (searches->count != messages) fail("halo: %lu searches for %lu messages", searches->count, messages);
+  return (double)searches->inspected / (double)searches->count;
 }
 
 static void measure(struct Halo* halo) {
@@ -196,7 +182,7 @@ static void measure(struct Halo* halo) {
 
   if (world.rank == kReceiver) {
     bench_result(drain, last, bench_median(halo->times, -halo->round) * 1e6, "us");
-    if (halo->depth.is_known) {
+    if (!halo->reader.missing[kOfComm]) {
       double mean = mean_depth(halo);
       if (halo->is_check) check_depth(halo, mean);
       bench_result(depth, last, mean, "entries");
@@ -228,14 +214,15 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &halo.comm);
   MPI_Comm_dup(MPI_COMM_WORLD, &halo.control);
   if (world.rank == kReceiver) {
-    depth_open(&halo.depth, halo.comm);
-    if (halo.is_check && !halo.depth.is_known) fail("halo: variable missing, so there is no depth to check");
+    depth_open(&halo.reader, halo.comm);
+    depth_tell_missing(&halo.reader, kOfComm, "halo");
+    if (halo.is_check && halo.reader.missing[kOfComm]) fail("halo: there is no depth to check");
   }
   for (int i = first + 2; i < argc; i++) {
     geometry_parse(points, argv[i], &halo.geometry);
     measure(&halo);
   }
-  if (world.rank == kReceiver) depth_close(&halo.depth);
+  if (world.rank == kReceiver) depth_close(&halo.reader);
   MPI_Comm_free(&halo.comm);
   MPI_Comm_free(&halo.control);
   MPI_Finalize();

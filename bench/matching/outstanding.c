@@ -19,9 +19,10 @@
 //          the first message are part of `posted`: one round trip, which counts at D = 1 and not at 64.
 // Checked: every message of every round tells its round and its tag.
 #include "../common/bench.h"
+#include "../common/fail.h"
+#include "../common/random.h"
 
 #include <mpi.h>
-#include <stdint.h>
 
 enum { kFewest = 3, kMost = 20000, kMaxDepth = 32000 };  // 32767 is the largest tag that MPI promises
 static const double kSeconds = 0.25;
@@ -39,27 +40,9 @@ struct Cell {
   double times[kMost];
 };
 
-static void fail(const char* what, long round, long tag, long got) {
-  fprintf(stderr, "outstanding: %s: round %ld, tag %ld, got %lx\n", what, round, tag, (unsigned long)got);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  exit(1);
-}
-
-static uint64_t next_random(uint64_t* state) {  // splitmix64
-  uint64_t z = *state += 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
-
 static void put_in_order(struct Cell* cell) {
   for (int i = 0; i < cell->depth; i++) cell->tags[i] = cell->order == kReversed ? cell->depth - 1 - i : i;
-  if (cell->order != kRandom) return;
-  for (int i = cell->depth - 1; i > 0; i--) {
-    int j = (int)(next_random(&cell->seed) % (uint64_t)(i + 1)), t = cell->tags[i];
-    cell->tags[i] = cell->tags[j];
-    cell->tags[j] = t;
-  }
+  if (cell->order == kRandom) random_shuffle(&cell->seed, cell->tags, cell->depth);
 }
 
 static void send_rounds(struct Cell* cell) {
@@ -115,7 +98,9 @@ static double receive_rounds(struct Cell* cell) {
     double ns = round_of(cell);
     if (round > 0) cell->times[rounds++] = ns;  // the first one warms up
     for (int tag = 0; tag < cell->depth; tag++)
-      if (cell->in[tag] != (round << 32 | (uint64_t)tag)) fail("wrong message", (long)round, tag, (long)cell->in[tag]);
+      if (cell->in[tag] != (round << 32 | (uint64_t)tag))
+        fail("outstanding: round %lu: tag %d brought the message of round %lu with tag %lu", (unsigned long)round, tag,
+             (unsigned long)(cell->in[tag] >> 32), (unsigned long)(cell->in[tag] & 0xffffffff));
   }
   say_go(cell, 0);
   return bench_median(cell->times, rounds);
@@ -142,7 +127,7 @@ int main(int argc, char** argv) {
   for (int i = 3; i < argc; i++) {
     cell.depth = atoi(argv[i]);
     cell.seed = (uint64_t)cell.depth;
-    if (cell.depth < 1 || cell.depth > kMaxDepth) fail("D out of range", 0, 0, cell.depth);
+    if (cell.depth < 1 || cell.depth > kMaxDepth) fail("outstanding: D is 1 to %d, not %s", kMaxDepth, argv[i]);
     if (cell.rank == 0) {
       send_rounds(&cell);
       continue;

@@ -43,7 +43,7 @@ void run_cth(const struct World* world) {
     double mine = 1 + world->rank, least = 0, sum = 0;
     MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE, MPI_MIN, world->comm);
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, world->comm);
-    if (least != 1) fail("cth: the least time step is %g", least);
+    if (least != 1) fail("patterns: cth: the least time step is %g", least);
   }
   for (int d = 0; d < 3; d++) link_close(sides[d], 2);
 }

@@ -27,7 +27,7 @@ static void exchange(const struct World* world, struct Level* level, int step) {
 static void dot_product(const struct World* world) {
   double mine = 1, sum = 0;
   MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, world->comm);
-  if (sum != world->size) fail("hpcg: the sum over %d ranks is %g", world->size, sum);
+  if (sum != world->size) fail("patterns: hpcg: the sum over %d ranks is %g", world->size, sum);
 }
 
 // The number of exchanges so far is in `step`, on all ranks alike.

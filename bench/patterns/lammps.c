@@ -112,7 +112,7 @@ void run_lammps(const struct World* world) {
   MPI_Allreduce(state, sums, 1, MPI_DOUBLE, MPI_SUM, world->comm);
   MPI_Allreduce(state, sums, 1, MPI_DOUBLE, MPI_SUM, world->comm);
   MPI_Allreduce(state, sums, 6, MPI_DOUBLE, MPI_SUM, world->comm);
-  if (sums[5] != world->size) fail("lammps: the sum over %d ranks is %g", world->size, sums[5]);
+  if (sums[5] != world->size) fail("patterns: lammps: the sum over %d ranks is %g", world->size, sums[5]);
   link_close(brick.to, kSwaps);
   link_close(brick.from, kSwaps);
 }

@@ -1,8 +1,6 @@
 // Links with neighbours, process grids and the spin: see patterns.h. One thread.
 #include "../common/bench.h"  // first: it asks for more of the system's headers
-
-#include <stdarg.h>
-
+#include "../common/random.h"
 #include "patterns.h"
 
 const int box_by_rank[kBox][3] = {
@@ -10,25 +8,8 @@ const int box_by_rank[kBox][3] = {
     {-1, -1, 0},  {0, -1, 0},  {1, -1, 0},  {-1, 0, 0},  {1, 0, 0},  {-1, 1, 0}, {0, 1, 0},   {1, 1, 0},  {-1, -1, 1},
     {0, -1, 1},   {1, -1, 1},  {-1, 0, 1},  {0, 0, 1},   {1, 0, 1},  {-1, 1, 1}, {0, 1, 1},   {1, 1, 1}};
 
-void fail(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fprintf(stderr, "patterns: ");
-  vfprintf(stderr, format, arguments);
-  fprintf(stderr, "\n");
-  va_end(arguments);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  abort();
-}
-
-static uint64_t scrambled(uint64_t x) {  // the finaliser of splitmix64
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
 uint64_t mixed(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
-  return scrambled(scrambled(scrambled(scrambled(a + 0x9e3779b97f4a7c15u) + b) + c) + d);
+  return random_mixed(random_mixed(random_mixed(random_mixed(a + kRandomStride) + b) + c) + d);
 }
 
 void compute(const struct World* world, int step) {
@@ -44,7 +25,7 @@ void link_open(struct Link* link, int peer, int words) {
   link->words = words;
   link->out = malloc((size_t)(words + 1) * sizeof *link->out);
   link->in = malloc((size_t)(words + 1) * sizeof *link->in);
-  if (!link->out || !link->in) fail("no memory for messages of %d words", words);
+  if (!link->out || !link->in) fail("patterns: no memory for messages of %d words", words);
 }
 
 void link_close(struct Link* links, int count) {
@@ -57,12 +38,11 @@ void link_close(struct Link* links, int count) {
 static uint64_t word_of(int from, int to, int tag, int step) {
   return mixed((uint64_t)from, (uint64_t)to, (uint64_t)tag, (uint64_t)step);
 }
-static const uint64_t kStride = 0x9e3779b97f4a7c15u;
 
 static void fill(const struct World* world, struct Link* link, int tag, int step) {
   if (link->peer == MPI_PROC_NULL) return;
   uint64_t first = word_of(world->rank, link->peer, tag, step);
-  for (int i = 0; i < link->words; i++) link->out[i] = first + (uint64_t)i * kStride;
+  for (int i = 0; i < link->words; i++) link->out[i] = first + (uint64_t)i * kRandomStride;
 }
 
 void link_isend(const struct World* world, struct Link* link, int tag, int step, MPI_Request* request) {
@@ -83,9 +63,9 @@ void link_check(const struct World* world, const struct Link* link, int tag, int
   if (link->peer == MPI_PROC_NULL) return;
   uint64_t first = word_of(link->peer, world->rank, tag, step);
   for (int i = 0; i < link->words; i++)
-    if (link->in[i] != first + (uint64_t)i * kStride)
-      fail("rank %d: word %d of %d from rank %d with tag %d is wrong in exchange %d", world->rank, i, link->words,
-           link->peer, tag, step);
+    if (link->in[i] != first + (uint64_t)i * kRandomStride)
+      fail("patterns: rank %d: word %d of %d from rank %d with tag %d is wrong in exchange %d", world->rank, i,
+           link->words, link->peer, tag, step);
 }
 
 struct Grid grid_of(const struct World* world, int n) {

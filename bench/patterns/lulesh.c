@@ -74,7 +74,7 @@ void run_lulesh(const struct World* world) {
   for (int step = 0; step < world->iterations; step++) {
     double mine = 1 + world->rank, least = 0;
     MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE, MPI_MIN, world->comm);
-    if (least != 1) fail("lulesh: the least time step is %g", least);
+    if (least != 1) fail("patterns: lulesh: the least time step is %g", least);
     post(world, &forces);
     compute(world, 3 * step);
     send_and_wait(world, &forces, step);

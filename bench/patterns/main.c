@@ -2,15 +2,15 @@
 //
 //   patterns <pattern> [--iterations N] [--edge POINTS] [--imbalance µs] [--seed N] [--ranks]
 //
-// Prints (depth.h) mean, minimum and maximum over ranks of the mean search depth of each queue, first for the pattern's
+// Prints (print_depth.h) mean, minimum and maximum over ranks of the mean search depth of each queue, first for the pattern's
 // communicator alone, then for the whole process; and how long an iteration took. `--ranks` prints each rank's too. Between
 // MPI_Pcontrol(1) and MPI_Pcontrol(0) there is nothing but the pattern and the barrier before it: that is what a trace holds.
 #include "../common/bench.h"  // first: it asks for more of the system's headers
 
 #include <getopt.h>
 
-#include "depth.h"
 #include "patterns.h"
+#include "print_depth.h"
 
 static const struct Pattern patterns[] = {
     {"lammps", "staged exchange with 6 neighbours, one after the other", run_lammps, 0},
@@ -66,26 +66,23 @@ static int take_options(int argc, char** argv, struct World* world, int* each_ra
 
 static void measure(const struct Pattern* pattern, const struct World* world, int each_rank) {
   struct DepthReader reader;
-  Depth before[kScopes], after[kScopes];
+  struct Depth depths[kScopes];
   depth_open(&reader, world->comm);
-  for (int scope = 0; scope < kScopes; scope++)
-    if (!reader.missing[scope]) depth_read(&reader, scope, before[scope]);
+  for (int scope = 0; scope < kScopes; scope++) depths[scope] = depth_read(&reader, scope);
   MPI_Pcontrol(1);
   MPI_Barrier(MPI_COMM_WORLD);
   double start = bench_now();
   pattern->run(world);
   double mine = bench_now() - start, longest;
   MPI_Pcontrol(0);
-  for (int scope = 0; scope < kScopes; scope++)
-    if (!reader.missing[scope]) depth_read(&reader, scope, after[scope]);
+  for (int scope = 0; scope < kScopes; scope++) depths[scope] = depth_since(&reader, scope, &depths[scope]);
   MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (world->rank == 0) bench_result(pattern->name, (size_t)world->size, 1e6 * longest / world->iterations, "us");
   for (int scope = 0; scope < kScopes; scope++) {
     if (!reader.missing[scope])
-      depth_print(scope, before[scope], after[scope], each_rank, MPI_COMM_WORLD);
+      depth_print(scope, &depths[scope], each_rank, MPI_COMM_WORLD);
     else if (world->rank == 0)
-      fprintf(stderr, "patterns: no depth of the %s: this MPI library has no performance variable %s\n",
-              depth_scope_names[scope], reader.missing[scope]);
+      depth_tell_missing(&reader, scope, "patterns");
   }
   depth_close(&reader);
 }

@@ -58,7 +58,7 @@ void run_milc(const struct World* world) {
     wait_for(world, &gathers, kGathers / 2, step);
     double mine = 1, sum = 0;
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, world->comm);
-    if (sum != world->size) fail("milc: the sum over %d ranks is %g", world->size, sum);
+    if (sum != world->size) fail("patterns: milc: the sum over %d ranks is %g", world->size, sum);
   }
   link_close(gathers.to, kGathers);
   link_close(gathers.from, kGathers);

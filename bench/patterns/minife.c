@@ -34,7 +34,7 @@ static void order_of_appearance(int order[kBox][3]) {
 static void dot_product(const struct World* world) {
   double mine = 1, sum = 0;
   MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, world->comm);
-  if (sum != world->size) fail("minife: the sum over %d ranks is %g", world->size, sum);
+  if (sum != world->size) fail("patterns: minife: the sum over %d ranks is %g", world->size, sum);
 }
 
 void run_minife(const struct World* world) {

@@ -10,17 +10,15 @@
 // Orders: permutations by the seed, the same on all ranks, another in each iteration.
 #include <stdlib.h>
 
+#include "../common/random.h"
 #include "patterns.h"
 
 enum { kMessages = 8, kLast = 100, kTurn = 200, kMostTurns = 6, kShort = 1, kLong = 32 << 10 };
 
 static void permutation(const struct World* world, int what, int step, int n, int* order) {
   for (int i = 0; i < n; i++) order[i] = i;
-  for (int i = n - 1; i > 0; i--) {
-    int j = (int)(mixed(world->seed, (uint64_t)what, (uint64_t)step, (uint64_t)i) % (uint64_t)(i + 1)), kept = order[i];
-    order[i] = order[j];
-    order[j] = kept;
-  }
+  uint64_t state = mixed(world->seed, (uint64_t)what, (uint64_t)step, 1);
+  random_shuffle(&state, order, n);
 }
 
 static int words_of(int message) { return message % 4 == 3 ? kLong : kShort; }
@@ -88,7 +86,7 @@ static void turns(const struct World* world, int step) {
 }
 
 void run_ordered(const struct World* world) {
-  if (world->size < 2) fail("ordered: needs 2 ranks at least");
+  if (world->size < 2) fail("patterns: ordered: needs 2 ranks at least");
   struct Link left[kMessages], right[kMessages];
   for (int i = 0; i < kMessages; i++) {
     link_open(&left[i], (world->rank + world->size - 1) % world->size, words_of(i));

@@ -13,6 +13,8 @@
 #include <mpi.h>
 #include <stdint.h>
 
+#include "../common/fail.h"
+
 struct World {
   MPI_Comm comm;  // the pattern's alone: what its messages cost can be told from all other traffic
   int rank, size;
@@ -37,9 +39,6 @@ void run_milc(const struct World* world);
 void run_cth(const struct World* world);
 void run_rings(const struct World* world);
 void run_ordered(const struct World* world);
-
-// Ends the job with that line.
-void fail(const char* format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 // A number that all ranks can compute, of whatever it is about.
 uint64_t mixed(uint64_t a, uint64_t b, uint64_t c, uint64_t d);

@@ -9,6 +9,7 @@
 //             which runs as it is (tests/clients/hpcc).
 #include <stdlib.h>
 
+#include "../common/random.h"
 #include "patterns.h"
 
 enum { kRight = 1, kLeft = 2 };
@@ -17,11 +18,8 @@ enum { kRight = 1, kLeft = 2 };
 static void neighbours(const struct World* world, int turn, int* left, int* right) {
   int n = world->size, *order = malloc((size_t)n * sizeof *order), at = 0;
   for (int i = 0; i < n; i++) order[i] = i;
-  for (int i = n - 1; turn > 0 && i > 0; i--) {
-    int j = (int)(mixed(world->seed, (uint64_t)turn, (uint64_t)i, 2) % (uint64_t)(i + 1)), kept = order[i];
-    order[i] = order[j];
-    order[j] = kept;
-  }
+  uint64_t state = mixed(world->seed, (uint64_t)turn, 0, 2);
+  if (turn > 0) random_shuffle(&state, order, n);
   while (order[at] != world->rank) at++;
   *left = order[(at + n - 1) % n];
   *right = order[(at + 1) % n];
@@ -35,7 +33,7 @@ static void send_and_receive(const struct World* world, struct Link* to, struct 
                world->comm, MPI_STATUS_IGNORE);
   first = mixed(world->seed, (uint64_t)from->peer, (uint64_t)tag, (uint64_t)step);
   for (int i = 0; i < from->words; i++)
-    if (from->in[i] != first + (uint64_t)i) fail("rings: word %d from rank %d is wrong", i, from->peer);
+    if (from->in[i] != first + (uint64_t)i) fail("patterns: rings: word %d from rank %d is wrong", i, from->peer);
 }
 
 static void around(const struct World* world, int left, int right, int words, int step) {

@@ -12,10 +12,10 @@
 #define HEDDLE_BENCH_THREADS_H
 
 #include "../common/bench.h"
+#include "../common/fail.h"
 
 #include <mpi.h>
 #include <pthread.h>
-#include <stdarg.h>
 
 enum { kMaxThreads = 128 };
 
@@ -32,16 +32,6 @@ struct Way {
   int step;   // 1 where each thread has a rank, otherwise 0: thread t there has the rank first + step * t
   int tag;
 };
-
-static inline void fail(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vfprintf(stderr, format, arguments);
-  va_end(arguments);
-  fputc('\n', stderr);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  exit(1);
-}
 
 struct World {
   int rank, size;

@@ -23,6 +23,13 @@ class Reading(unittest.TestCase):
 
 
 class Ranks(unittest.TestCase):
+    def test_several_in_one_word(self):
+        self.assertEqual(depths.numbers("32"), [32])
+        self.assertEqual(depths.numbers("27,216"), [27, 216])
+        for text in ("", "27,", "1", "milc"):
+            with self.assertRaises(ValueError):
+                depths.numbers(text)
+
     def test_lulesh_gets_a_cube(self):
         self.assertEqual([depths.ranks_for("lulesh", n) for n in (8, 32, 64, 128, 256)], [8, 27, 64, 125, 216])
         self.assertEqual(depths.ranks_for("hpcg", 32), 32)

@@ -66,7 +66,7 @@ rc::Gen<Op> any_op(const Space& space) {
     if (choice < 94) return Op{Op::kExtract, receive_key()};
     if (choice < 97) return Op{Op::kRemove, {}, *full_range(0u, 150u)};
     if (choice < 99) return Op{Op::kMigrate, {}, *full_range(0u, 1000u)};
-    return Op{Op::kPurge, message_key()};
+    return *full_range(0, 2) == 0 ? Op{Op::kDrain} : Op{Op::kPurge, message_key()};
   });
 }
 

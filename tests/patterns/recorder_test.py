@@ -30,6 +30,16 @@ class Recording(unittest.TestCase):
         self.assertEqual(replayed.returncode, 0, replayed.stderr)
         self.assertRegex(replayed.stdout, r"rank 3 simulated posted 6 \d+\n")
 
+    def test_probes_and_cancels(self):
+        self.recorder.run(self.folder, 4, f"{BUILD}/tests/patterns/patterns_traced", "probe")
+        lines = lines_of(self.folder, 2)
+        at = lines.index("C allreduce 0") + 1
+        self.assertEqual(lines[at:], ["S 12 3 8 0 4", "P * 8 0", "P 1 * 0", "R 13 1 8 0 4", "W 13", "W 12", "R 14 1 8 0 4",
+                                      "R 15 * * 0 4", "K 15", "W 15", "S 16 3 8 0 4", "W 14", "W 16"])
+        replayed = self.recorder.simulate(self.folder, "--each-rank")
+        self.assertEqual(replayed.returncode, 0, replayed.stderr)
+        self.assertRegex(replayed.stdout, r"rank 2 simulated posted 8 \d+\n")  # no more than without the cancelled one
+
     def refused(self, argument, what):
         said = self.recorder.run(self.folder, 4, f"{BUILD}/tests/patterns/patterns_traced", argument)
         self.assertIn(f"trace: {what} is not recorded, the trace of rank 0 is not complete", said)
@@ -38,7 +48,7 @@ class Recording(unittest.TestCase):
         self.assertRegex(refused.stderr, rf"^simulate: .*/0.trace:\d+: the program used {what}, which is not recorded\n$")
 
     def test_what_is_not_recorded_is_told(self):
-        self.refused("probe", "MPI_Iprobe")
+        self.refused("mprobe", "MPI_Improbe")
         self.refused("collective", "a request of another kind than a send or a receive")
 
 

@@ -145,6 +145,22 @@ TEST(Bits, NeitherEqualTagsNorWildcardsNorOtherCommunicators) {
   EXPECT_EQ(ranks[1].posted.false_positives(0), 0u);
 }
 
+TEST(Probe, WaitsForAMessageAndLeavesIt) {
+  const auto ranks = run({"S 0 0 1 6 0 8\nS 0 1 1 7 0 8\n", "P 0 0 7 0\nR 0 0 0 7 0 8\nW 0 0\nR 0 1 * * 0 8\nW 0 1\n"});
+  // The second's first byte leaves at 22, for the first is 7 G and g on the interface; there, too, it waits for nothing.
+  EXPECT_EQ(ranks[1].end, 22 + 100 + 7 + 10 + 10);
+  EXPECT_EQ(ranks[1].unexpected.searches, 3u);  // a look that found nothing is none
+  EXPECT_EQ(ranks[1].unexpected.inspected, 2u + 2 + 1);
+  EXPECT_EQ(ranks[1].posted.inspected, 0u);
+}
+
+TEST(Cancel, TakesOutAReceiveUnlessItIsMatched) {
+  const auto ranks = run({"S 500 0 1 7 0 8\nS 0 1 1 7 0 8\n",
+                          "R 0 0 0 6 0 8\nR 0 1 0 7 0 8\nK 0 0\nW 0 0\nW 0 1\nK 0 1\nW 0 1\nR 0 2 0 7 0 8\nW 0 2\n"});
+  EXPECT_EQ(ranks[1].posted.searches, 2u);
+  EXPECT_EQ(ranks[1].posted.inspected, 1u + 1);
+}
+
 TEST(Waiting, ForEverSaysWhoAndWhere) {
   try {
     run({"S 0 0 1 7 0 8\n", "R 0 0 0 8 0 8\nW 0 0\n"});

@@ -21,9 +21,9 @@ std::string complaint(const std::string& lines) {
 }
 
 TEST(Trace, Lines) {
-  const RankTrace trace =
-      traces_of({"R 5 0 * * 0 8\nS 6 1 1 9 0 16\nY 7 2 1 9 0 0\nW 8 0 2\nC 9 bcast 0\nG 4 0\n", ""})[0];
-  ASSERT_EQ(trace.ops.size(), 5u);
+  const RankTrace trace = traces_of(
+      {"R 5 0 * * 0 8\nS 6 1 1 9 0 16\nY 7 2 1 9 0 0\nW 8 0 2\nC 9 bcast 0\nG 4 0\nP 3 1 * 4\nK 2 0\n", ""})[0];
+  ASSERT_EQ(trace.ops.size(), 7u);
   EXPECT_EQ(trace.ops[0].kind, OpKind::kReceive);
   EXPECT_EQ(trace.ops[0].peer, match::kAnySource);
   EXPECT_EQ(trace.ops[0].tag, match::kAnyTag);
@@ -35,6 +35,13 @@ TEST(Trace, Lines) {
   EXPECT_EQ(trace.ops[3].peer, 2);
   EXPECT_EQ(trace.waited, (std::vector<std::int32_t>{0, 2}));
   EXPECT_EQ(trace.ops[4].kind, OpKind::kCollective);
+  EXPECT_EQ(trace.ops[5].kind, OpKind::kProbe);
+  EXPECT_EQ(trace.ops[5].gap, 3u);
+  EXPECT_EQ(trace.ops[5].peer, 1);
+  EXPECT_EQ(trace.ops[5].tag, match::kAnyTag);
+  EXPECT_EQ(trace.ops[5].group, 4);
+  EXPECT_EQ(trace.ops[6].kind, OpKind::kCancel);
+  EXPECT_EQ(trace.ops[6].request, 0);
   EXPECT_EQ(trace.requests, 3);
   EXPECT_EQ(trace.groups.at(4), (std::vector<std::int32_t>{0}));
 }
@@ -49,8 +56,11 @@ TEST(Trace, WhatIsWrong) {
   EXPECT_EQ(complaint("S 0 1 1 1 0 8\n"), "x:3: does not have the next request's number");
   EXPECT_EQ(complaint("S -1 0 1 1 0 8\n"), "x:3: the computation before it cannot be '-1'");
   EXPECT_EQ(complaint("W 0 0\n"), "x:3: waits for a request that was not started");
+  EXPECT_EQ(complaint("P 0 2 0 0\n"), "x:3: names a rank that is none");
+  EXPECT_EQ(complaint("P 0 0 0 0 8\n"), "x:3: has more words than it should");
+  EXPECT_EQ(complaint("K 0 0\n"), "x:3: cancels a request that was not started");
   EXPECT_EQ(complaint("C 0 barrier 1\n"), "x:3: names a communicator that no line has told of");
-  EXPECT_EQ(complaint("X MPI_Probe\n"), "x:3: the program used MPI_Probe, which is not recorded");
+  EXPECT_EQ(complaint("X MPI_Mprobe\n"), "x:3: the program used MPI_Mprobe, which is not recorded");
   EXPECT_EQ(complaint("X a thing\n"), "x:3: the program used a thing, which is not recorded");
   EXPECT_EQ(complaint("Q\n"), "x:3: has an operation 'Q' that is none");
   EXPECT_EQ(complaint("\n"), "x:3: ends where an operation should be");

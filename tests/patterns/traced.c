@@ -10,6 +10,29 @@ static void expect(int good, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+static void probe_and_cancel(int left, int right) {
+  int flag = 0, in[2], out = 7, cancelled;
+  MPI_Request sends[2], receives[2];
+  MPI_Status status;
+  MPI_Isend(&out, 1, MPI_INT, right, 8, MPI_COMM_WORLD, &sends[0]);
+  while (!flag) MPI_Iprobe(MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &flag, &status);
+  expect(status.MPI_SOURCE == left, "a message from a wrong rank");
+  MPI_Probe(left, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+  expect(status.MPI_TAG == 8, "a wrong message");
+  MPI_Recv(in, 1, MPI_INT, left, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&sends[0], MPI_STATUS_IGNORE);
+  MPI_Irecv(&in[0], 1, MPI_INT, left, 8, MPI_COMM_WORLD, &receives[0]);
+  MPI_Irecv(&in[1], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &receives[1]);
+  MPI_Cancel(&receives[1]);
+  MPI_Wait(&receives[1], &status);
+  MPI_Test_cancelled(&status, &cancelled);
+  expect(cancelled, "a receive without a message is not cancelled");
+  MPI_Isend(&out, 1, MPI_INT, right, 8, MPI_COMM_WORLD, &sends[1]);
+  MPI_Wait(&receives[0], MPI_STATUS_IGNORE);
+  MPI_Wait(&sends[1], MPI_STATUS_IGNORE);
+  expect(in[0] == 7, "a wrong number");
+}
+
 int main(int argc, char** argv) {
   int rank, size, in[kCount] = {0}, out[kCount] = {1, 2, 3, 4}, done = 0, index, flag = 0, indices[kCount];
   MPI_Request receives[kCount], sends[kCount];
@@ -47,7 +70,9 @@ int main(int argc, char** argv) {
   MPI_Pcontrol(1);
   MPI_Wait(&receives[0], MPI_STATUS_IGNORE);  // started while nothing was recorded
   MPI_Allreduce(&mine, &other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (argc > 1 && argv[1][0] == 'p') MPI_Iprobe(left, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  if (argc > 1 && argv[1][0] == 'p') probe_and_cancel(left, right);
+  MPI_Message message;
+  if (argc > 1 && argv[1][0] == 'm') MPI_Improbe(left, 0, MPI_COMM_WORLD, &flag, &message, MPI_STATUS_IGNORE);
   if (argc > 1 && argv[1][0] == 'c') {
     MPI_Ibarrier(MPI_COMM_WORLD, &sends[0]);
     MPI_Wait(&sends[0], MPI_STATUS_IGNORE);

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/side_by_side.hpp"
 #include "wire/reach.hpp"
 #include "wire/watched.hpp"
 
@@ -342,3 +343,5 @@ TEST(Watched, StrangersAndOldConnectionsAreSentAway) {
 
 }  // namespace
 }  // namespace heddle::wire
+
+int main(int argc, char** argv) { return heddle::run_side_by_side(argc, argv); }

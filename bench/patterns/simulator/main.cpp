@@ -1,6 +1,6 @@
 // simulate <folder>: the search depths of a recorded program on a machine of the LogGOPS model.
 //
-// Prints what bench/patterns/depth.h prints of the running library, and the time that the program takes there:
+// Prints what bench/patterns/print_depth.h prints of the running library, and the time that the program takes there:
 //   end <µs> <messages>
 //   depth simulated <queue> <mean> <min> <max> <searches>
 // With --each-rank also `rank <rank> simulated <queue> <searches> <inspected>`. With --bits, for tags cut to 0 to 32 bits,

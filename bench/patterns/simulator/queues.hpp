@@ -54,21 +54,27 @@ class PlainQueue {
   // The oldest entry for which `admits(its key)`, taken out. `key` is what is searched for.
   template <class Admits>
   std::optional<Item> take(const match::Key& key, Admits admits) {
-    int most_alike = -1;
-    std::size_t at = 0;
-    for (; at < entries_.size() && !admits(entries_[at].key); ++at) {
-      most_alike = std::max(most_alike, bits_alike(entries_[at].key, key));
-    }
-    const bool found = at < entries_.size();
-    const std::uint64_t inspected = at + (found ? 1 : 0);
-    ++counts_.searches;
-    counts_.inspected += inspected;
-    counts_.deepest = std::max(counts_.deepest, inspected);
-    if (most_alike >= 0) ++counts_.alike[static_cast<std::size_t>(most_alike)];
-    if (!found) return std::nullopt;
+    const std::size_t at = search(key, admits);
+    if (at == entries_.size()) return std::nullopt;
     const Item item = entries_[at].item;
-    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at));
+    remove(at);
     return item;
+  }
+
+  // Whether there is one. A look that finds none is not counted.
+  template <class Admits>
+  bool probe(const match::Key& key, Admits admits) {
+    if (std::ranges::none_of(entries_, [&](const Entry& entry) { return admits(entry.key); })) return false;
+    search(key, admits);
+    return true;
+  }
+
+  // Takes out an entry without a search. False: it is not there.
+  bool cancel(const Item& item) {
+    const auto at = std::ranges::find(entries_, item, &Entry::item);
+    if (at == entries_.end()) return false;
+    remove(static_cast<std::size_t>(at - entries_.begin()));
+    return true;
   }
 
   const QueueCounts& counts() const noexcept { return counts_; }
@@ -78,6 +84,24 @@ class PlainQueue {
     match::Key key;
     Item item;
   };
+
+  // The place of what was found, or the end.
+  template <class Admits>
+  std::size_t search(const match::Key& key, Admits admits) {
+    int most_alike = -1;
+    std::size_t at = 0;
+    for (; at < entries_.size() && !admits(entries_[at].key); ++at) {
+      most_alike = std::max(most_alike, bits_alike(entries_[at].key, key));
+    }
+    const std::uint64_t inspected = at + (at < entries_.size() ? 1 : 0);
+    ++counts_.searches;
+    counts_.inspected += inspected;
+    counts_.deepest = std::max(counts_.deepest, inspected);
+    if (most_alike >= 0) ++counts_.alike[static_cast<std::size_t>(most_alike)];
+    return at;
+  }
+  void remove(std::size_t at) { entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at)); }
+
   std::vector<Entry> entries_;
   QueueCounts counts_;
 };
@@ -91,6 +115,9 @@ struct Queues {
     auto message = unexpected.take(receive_key, [&](const match::Key& key) { return matches(receive_key, key); });
     if (!message) posted.add(receive_key, receive);
     return message;
+  }
+  bool probe(const match::Key& receive_key) {
+    return unexpected.probe(receive_key, [&](const match::Key& key) { return matches(receive_key, key); });
   }
   std::optional<Receive> arrive(const match::Key& message_key, Message message) {
     auto receive = posted.take(message_key, [&](const match::Key& key) { return matches(key, message_key); });

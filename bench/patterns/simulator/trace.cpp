@@ -78,16 +78,30 @@ void take_group(Line& line, RankTrace& trace, int ranks) {
   if (members.empty()) line.wrong("is a communicator without ranks");
 }
 
+void take_group_of(Line& line, const RankTrace& trace, Op& op) {
+  op.group = line.number<std::int32_t>("a communicator");
+  if (!trace.groups.contains(op.group)) line.wrong("names a communicator that no line has told of");
+}
+
+void take_receive_key(Line& line, const RankTrace& trace, Op& op, int ranks) {
+  op.peer = line.number_or_any("a source", match::kAnySource);
+  op.tag = line.number_or_any("a tag", match::kAnyTag);
+  if (op.peer >= ranks) line.wrong("names a rank that is none");
+  take_group_of(line, trace, op);
+}
+
 void take_message(Line& line, RankTrace& trace, OpKind kind, int ranks) {
   Op op{.kind = kind, .gap = take_gap(line)};
   op.request = line.number<std::int32_t>("the number of a request");
-  const bool receive = kind == OpKind::kReceive;
-  op.peer = receive ? line.number_or_any("a source", match::kAnySource) : line.number<std::int32_t>("a destination");
-  op.tag = receive ? line.number_or_any("a tag", match::kAnyTag) : line.number<std::int32_t>("a tag");
-  op.group = line.number<std::int32_t>("a communicator");
+  if (kind == OpKind::kReceive) {
+    take_receive_key(line, trace, op, ranks);
+  } else {
+    op.peer = line.number<std::int32_t>("a destination");
+    op.tag = line.number<std::int32_t>("a tag");
+    if (op.peer >= ranks) line.wrong("names a rank that is none");
+    take_group_of(line, trace, op);
+  }
   op.bytes = line.number<std::int64_t>("a number of bytes");
-  if (op.peer >= ranks) line.wrong("names a rank that is none");
-  if (!trace.groups.contains(op.group)) line.wrong("names a communicator that no line has told of");
   if (op.request != trace.requests) line.wrong("does not have the next request's number");
   ++trace.requests;
   trace.ops.push_back(op);
@@ -103,11 +117,23 @@ void take_wait(Line& line, RankTrace& trace) {
   trace.ops.push_back(op);
 }
 
+void take_probe(Line& line, RankTrace& trace, int ranks) {
+  Op op{.kind = OpKind::kProbe, .gap = take_gap(line)};
+  take_receive_key(line, trace, op, ranks);
+  trace.ops.push_back(op);
+}
+
+void take_cancel(Line& line, RankTrace& trace) {
+  Op op{
+      .kind = OpKind::kCancel, .gap = take_gap(line), .request = line.number<std::int32_t>("the number of a request")};
+  if (op.request >= trace.requests) line.wrong("cancels a request that was not started");
+  trace.ops.push_back(op);
+}
+
 void take_collective(Line& line, RankTrace& trace) {
   Op op{.kind = OpKind::kCollective, .gap = take_gap(line)};
   line.word("the kind of collective");
-  op.group = line.number<std::int32_t>("a communicator");
-  if (!trace.groups.contains(op.group)) line.wrong("names a communicator that no line has told of");
+  take_group_of(line, trace, op);
   trace.ops.push_back(op);
 }
 
@@ -123,6 +149,10 @@ void take_line(Line& line, RankTrace& trace, int ranks) {
     take_message(line, trace, OpKind::kSynchronousSend, ranks);
   } else if (what == "W") {
     take_wait(line, trace);
+  } else if (what == "P") {
+    take_probe(line, trace, ranks);
+  } else if (what == "K") {
+    take_cancel(line, trace);
   } else if (what == "C") {
     take_collective(line, trace);
   } else if (what == "X") {

@@ -14,15 +14,16 @@
 
 namespace heddle::patterns {
 
-enum class OpKind : std::uint8_t { kReceive, kSend, kSynchronousSend, kWait, kCollective };
+enum class OpKind : std::uint8_t { kReceive, kSend, kSynchronousSend, kWait, kProbe, kCancel, kCollective };
 
 struct Op {
   OpKind kind;
-  std::uint32_t gap;     // ns of computation before it
-  std::int32_t request;  // of a receive or send: its number; of a wait: the first of its requests in RankTrace::waited
-  std::int32_t peer;     // a world rank or match::kAnySource; of a wait: how many requests
-  std::int32_t tag;      // or match::kAnyTag
-  std::int32_t group;    // the communicator's number
+  std::uint32_t gap;  // ns of computation before it
+  std::int32_t
+      request;  // of a receive, send or cancel: its number; of a wait: the first of its requests in RankTrace::waited
+  std::int32_t peer;   // a world rank or match::kAnySource; of a wait: how many requests
+  std::int32_t tag;    // or match::kAnyTag
+  std::int32_t group;  // the communicator's number
   std::int64_t bytes;
 };
 static_assert(sizeof(Op) == 32);

@@ -1,4 +1,4 @@
-// Wrappers of collectives, and of what is not recorded: see trace.c.
+// Wrappers of collectives: see trace.c.
 #include "trace.h"
 
 static void begin(const char* kind, MPI_Comm comm) {
@@ -81,39 +81,4 @@ int MPI_Alltoallv(const void* in, const int sent[], const int from[], MPI_Dataty
                   const int counts[], const int places[], MPI_Datatype type, MPI_Comm comm) {
   begin("alltoallv", comm);
   return left(PMPI_Alltoallv(in, sent, from, intype, out, counts, places, type, comm));
-}
-
-// What changes the queues and is not recorded.
-int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  trace_unknown("MPI_Probe");
-  return PMPI_Probe(source, tag, comm, status);
-}
-int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  trace_unknown("MPI_Iprobe");
-  return PMPI_Iprobe(source, tag, comm, flag, status);
-}
-int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  trace_unknown("MPI_Mprobe");
-  return PMPI_Mprobe(source, tag, comm, message, status);
-}
-int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
-  trace_unknown("MPI_Improbe");
-  return PMPI_Improbe(source, tag, comm, flag, message, status);
-}
-int MPI_Cancel(MPI_Request* request) {
-  trace_unknown("MPI_Cancel");
-  return PMPI_Cancel(request);
-}
-int MPI_Start(MPI_Request* request) {
-  trace_unknown("MPI_Start");
-  return PMPI_Start(request);
-}
-int MPI_Startall(int count, MPI_Request requests[]) {
-  trace_unknown("MPI_Startall");
-  return PMPI_Startall(count, requests);
-}
-int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
-                         MPI_Comm comm, MPI_Status* status) {
-  trace_unknown("MPI_Sendrecv_replace");
-  return PMPI_Sendrecv_replace(buf, count, type, dest, sendtag, source, recvtag, comm, status);
 }

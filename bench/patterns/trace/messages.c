@@ -21,49 +21,46 @@ int MPI_Irecv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_
 }
 
 // S: a send that may complete before it is matched; Y: one that may not.
-int MPI_Send(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
+typedef int Send(const void*, int, MPI_Datatype, int, int, MPI_Comm);
+typedef int StartSend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+
+static int send_by(Send* send, char how, const void* buf, int count, MPI_Datatype type, int dest, int tag,
+                   MPI_Comm comm) {
   trace_entered();
-  trace_send('S', NULL, dest, tag, comm, count, type);
-  return left(PMPI_Send(buf, count, type, dest, tag, comm));
+  trace_send(how, NULL, dest, tag, comm, count, type);
+  return left(send(buf, count, type, dest, tag, comm));
+}
+static int start_by(StartSend* send, char how, const void* buf, int count, MPI_Datatype type, int dest, int tag,
+                    MPI_Comm comm, MPI_Request* request) {
+  trace_entered();
+  int code = send(buf, count, type, dest, tag, comm, request);
+  trace_send(how, request, dest, tag, comm, count, type);
+  return left(code);
+}
+
+int MPI_Send(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
+  return send_by(PMPI_Send, 'S', buf, count, type, dest, tag, comm);
 }
 int MPI_Bsend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-  trace_entered();
-  trace_send('S', NULL, dest, tag, comm, count, type);
-  return left(PMPI_Bsend(buf, count, type, dest, tag, comm));
+  return send_by(PMPI_Bsend, 'S', buf, count, type, dest, tag, comm);
 }
 int MPI_Rsend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-  trace_entered();
-  trace_send('S', NULL, dest, tag, comm, count, type);
-  return left(PMPI_Rsend(buf, count, type, dest, tag, comm));
+  return send_by(PMPI_Rsend, 'S', buf, count, type, dest, tag, comm);
 }
 int MPI_Ssend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-  trace_entered();
-  trace_send('Y', NULL, dest, tag, comm, count, type);
-  return left(PMPI_Ssend(buf, count, type, dest, tag, comm));
+  return send_by(PMPI_Ssend, 'Y', buf, count, type, dest, tag, comm);
 }
 int MPI_Isend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  trace_entered();
-  int code = PMPI_Isend(buf, count, type, dest, tag, comm, request);
-  trace_send('S', request, dest, tag, comm, count, type);
-  return left(code);
+  return start_by(PMPI_Isend, 'S', buf, count, type, dest, tag, comm, request);
 }
 int MPI_Ibsend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  trace_entered();
-  int code = PMPI_Ibsend(buf, count, type, dest, tag, comm, request);
-  trace_send('S', request, dest, tag, comm, count, type);
-  return left(code);
+  return start_by(PMPI_Ibsend, 'S', buf, count, type, dest, tag, comm, request);
 }
 int MPI_Irsend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  trace_entered();
-  int code = PMPI_Irsend(buf, count, type, dest, tag, comm, request);
-  trace_send('S', request, dest, tag, comm, count, type);
-  return left(code);
+  return start_by(PMPI_Irsend, 'S', buf, count, type, dest, tag, comm, request);
 }
 int MPI_Issend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  trace_entered();
-  int code = PMPI_Issend(buf, count, type, dest, tag, comm, request);
-  trace_send('Y', request, dest, tag, comm, count, type);
-  return left(code);
+  return start_by(PMPI_Issend, 'Y', buf, count, type, dest, tag, comm, request);
 }
 
 // The receive is posted first, and both are waited for together.
