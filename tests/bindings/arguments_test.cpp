@@ -231,9 +231,9 @@ TEST_F(Arguments, CountsThatDoNotFitAnInt) {
 }
 
 TEST_F(Arguments, WhatIsNotImplementedNamesItself) {
-  MPI_Win win;
-  EXPECT_ERROR(MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Win_create is not implemented",
-               MPI_Win_create(&value, 4, 1, MPI_INFO_NULL, self, &win));
+  MPI_File file;
+  EXPECT_ERROR(MPI_ERR_UNSUPPORTED_OPERATION, "MPI_File_open is not implemented",
+               MPI_File_open(self, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
 }
 
 // The error handler that hears of an error is that of the communicator in the call.
