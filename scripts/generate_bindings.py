@@ -336,12 +336,14 @@ class Body:
             return
         if stem not in TAKES_NO_OP:
             self.check(f'not_no_op("op", *{self.found_op})')
+        # Programs name any type and operation where nothing is to be done.
+        moves = ["target_rank != MPI_PROC_NULL"] + (["target_count != 0"] if places else [])
         for place in places:
             if place != "target":
-                gates = ["reads_origin"] if place == "origin" and stem in TAKES_NO_OP else []
+                gates = moves + (["reads_origin"] if place == "origin" and stem in TAKES_NO_OP else [])
                 self.check(f'check_same_items("{place}_datatype", *{place}_datatype_, *target_datatype_)', gates)
         type_ = "target_datatype_" if places else "datatype_"
-        self.check(f"mpi::check_accumulate_op(*{self.found_op}, *{type_})")
+        self.check(f"mpi::check_accumulate_op(*{self.found_op}, *{type_})", moves)
 
     def tag(self, p):
         if p.direction == "in" and self.has_comm:

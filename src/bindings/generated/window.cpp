@@ -24,8 +24,8 @@ HEDDLE_PUBLIC int PMPI_Accumulate(const void* origin_addr, int origin_count, MPI
     HEDDLE_TRY(check_buffer("origin_addr", origin_addr, origin_count, *origin_datatype_));
     if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(check_fit("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
     HEDDLE_TRY(not_no_op("op", *op_));
-    HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
-    HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
     return api::accumulate(origin_addr, origin_count, *origin_datatype_, target_rank, target_disp, target_count, *target_datatype_, *op_, win_);
   });
 }
@@ -46,8 +46,8 @@ HEDDLE_PUBLIC int PMPI_Accumulate_c(const void* origin_addr, MPI_Count origin_co
     HEDDLE_TRY(check_buffer("origin_addr", origin_addr, origin_count, *origin_datatype_));
     if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(check_fit("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
     HEDDLE_TRY(not_no_op("op", *op_));
-    HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
-    HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
     return api::accumulate(origin_addr, origin_count, *origin_datatype_, target_rank, target_disp, target_count, *target_datatype_, *op_, win_);
   });
 }
@@ -80,7 +80,7 @@ HEDDLE_PUBLIC int PMPI_Fetch_and_op(const void* origin_addr, void* result_addr, 
     if (reads_origin) HEDDLE_TRY(check_buffer("origin_addr", origin_addr, 1, *datatype_));
     HEDDLE_TRY(check_buffer("result_addr", result_addr, 1, *datatype_));
     HEDDLE_TRY(check_predefined("datatype", *datatype_));
-    HEDDLE_TRY(mpi::check_accumulate_op(*op_, *datatype_));
+    if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(mpi::check_accumulate_op(*op_, *datatype_));
     return api::fetch_and_op(origin_addr, result_addr, *datatype_, target_rank, target_disp, *op_, win_);
   });
 }
@@ -140,9 +140,9 @@ HEDDLE_PUBLIC int PMPI_Get_accumulate(const void* origin_addr, int origin_count,
     HEDDLE_TRY(check_buffer("result_addr", result_addr, result_count, *result_datatype_));
     if (target_rank != MPI_PROC_NULL && reads_origin) HEDDLE_TRY(check_fit("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
     if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(check_fit("target", target_count, *target_datatype_, "result", result_count, *result_datatype_));
-    if (reads_origin) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
-    HEDDLE_TRY(check_same_items("result_datatype", *result_datatype_, *target_datatype_));
-    HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0 && reads_origin) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(check_same_items("result_datatype", *result_datatype_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
     return api::get_accumulate(origin_addr, reads_origin ? origin_count : 0, *origin_datatype_, result_addr, result_count, *result_datatype_, target_rank, target_disp, target_count, *target_datatype_, *op_, win_);
   });
 }
@@ -168,9 +168,9 @@ HEDDLE_PUBLIC int PMPI_Get_accumulate_c(const void* origin_addr, MPI_Count origi
     HEDDLE_TRY(check_buffer("result_addr", result_addr, result_count, *result_datatype_));
     if (target_rank != MPI_PROC_NULL && reads_origin) HEDDLE_TRY(check_fit("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
     if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(check_fit("target", target_count, *target_datatype_, "result", result_count, *result_datatype_));
-    if (reads_origin) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
-    HEDDLE_TRY(check_same_items("result_datatype", *result_datatype_, *target_datatype_));
-    HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0 && reads_origin) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(check_same_items("result_datatype", *result_datatype_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
     return api::get_accumulate(origin_addr, reads_origin ? origin_count : 0, *origin_datatype_, result_addr, result_count, *result_datatype_, target_rank, target_disp, target_count, *target_datatype_, *op_, win_);
   });
 }
@@ -226,8 +226,8 @@ HEDDLE_PUBLIC int PMPI_Raccumulate(const void* origin_addr, int origin_count, MP
     HEDDLE_TRY(check_buffer("origin_addr", origin_addr, origin_count, *origin_datatype_));
     if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(check_fit("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
     HEDDLE_TRY(not_no_op("op", *op_));
-    HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
-    HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
     return api::raccumulate(origin_addr, origin_count, *origin_datatype_, target_rank, target_disp, target_count, *target_datatype_, *op_, win_, request);
   });
 }
@@ -249,8 +249,8 @@ HEDDLE_PUBLIC int PMPI_Raccumulate_c(const void* origin_addr, MPI_Count origin_c
     HEDDLE_TRY(check_buffer("origin_addr", origin_addr, origin_count, *origin_datatype_));
     if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(check_fit("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
     HEDDLE_TRY(not_no_op("op", *op_));
-    HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
-    HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
     return api::raccumulate(origin_addr, origin_count, *origin_datatype_, target_rank, target_disp, target_count, *target_datatype_, *op_, win_, request);
   });
 }
@@ -313,9 +313,9 @@ HEDDLE_PUBLIC int PMPI_Rget_accumulate(const void* origin_addr, int origin_count
     HEDDLE_TRY(check_buffer("result_addr", result_addr, result_count, *result_datatype_));
     if (target_rank != MPI_PROC_NULL && reads_origin) HEDDLE_TRY(check_fit("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
     if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(check_fit("target", target_count, *target_datatype_, "result", result_count, *result_datatype_));
-    if (reads_origin) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
-    HEDDLE_TRY(check_same_items("result_datatype", *result_datatype_, *target_datatype_));
-    HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0 && reads_origin) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(check_same_items("result_datatype", *result_datatype_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
     return api::rget_accumulate(origin_addr, reads_origin ? origin_count : 0, *origin_datatype_, result_addr, result_count, *result_datatype_, target_rank, target_disp, target_count, *target_datatype_, *op_, win_, request);
   });
 }
@@ -342,9 +342,9 @@ HEDDLE_PUBLIC int PMPI_Rget_accumulate_c(const void* origin_addr, MPI_Count orig
     HEDDLE_TRY(check_buffer("result_addr", result_addr, result_count, *result_datatype_));
     if (target_rank != MPI_PROC_NULL && reads_origin) HEDDLE_TRY(check_fit("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
     if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(check_fit("target", target_count, *target_datatype_, "result", result_count, *result_datatype_));
-    if (reads_origin) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
-    HEDDLE_TRY(check_same_items("result_datatype", *result_datatype_, *target_datatype_));
-    HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0 && reads_origin) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(check_same_items("result_datatype", *result_datatype_, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(mpi::check_accumulate_op(*op_, *target_datatype_));
     return api::rget_accumulate(origin_addr, reads_origin ? origin_count : 0, *origin_datatype_, result_addr, result_count, *result_datatype_, target_rank, target_disp, target_count, *target_datatype_, *op_, win_, request);
   });
 }
