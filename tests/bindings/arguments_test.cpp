@@ -231,9 +231,9 @@ TEST_F(Arguments, CountsThatDoNotFitAnInt) {
 }
 
 TEST_F(Arguments, WhatIsNotImplementedNamesItself) {
-  MPI_File file;
-  EXPECT_ERROR(MPI_ERR_UNSUPPORTED_OPERATION, "MPI_File_open is not implemented",
-               MPI_File_open(self, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+  MPI_Comm made;
+  EXPECT_ERROR(MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Comm_connect is not implemented",
+               MPI_Comm_connect("port", MPI_INFO_NULL, 0, self, &made));
 }
 
 // The error handler that hears of an error is that of the communicator in the call.
