@@ -13,6 +13,9 @@ WITHOUT = {"all": "all there", "alignment": "no alignment to cache lines", "pool
 ORDERS = {"random": "random order", "reversed": "youngest first", "in_order": "in order"}
 CACHES = {"warm": "caches warm", "cold": "caches emptied"}
 
+WINDOWS = {"create": "MPI_Win_create", "allocate": "MPI_Win_allocate", "shared": "MPI_Win_allocate_shared",
+           "dynamic": "MPI_Win_create_dynamic"}
+
 KINDS_OF = {"without": WITHOUT, "posted": ORDERS, "unexpected": ORDERS, "bandwidth": CACHES}  # the others': KINDS
 
 # metric → what the size is, and the text
@@ -62,6 +65,16 @@ METRICS = {
     "ring": (RANKS, "ring of sendrecv, 8 B, {}"),
     "barrier": (RANKS, "barrier, {}"),
     "allreduce": (RANKS, "allreduce, 8 B, {}"),
+    "sync-fence": (RANKS, "MPI_Win_fence, {}"),
+    "sync-pscw": (RANKS, "post, start, complete, wait in a ring, {}"),
+    "sync-shared": (RANKS, "all lock and unlock one, shared, {}"),
+    "sync-exclusive": (RANKS, "all lock and unlock one, exclusive, {}"),
+    "sync-lockall": (RANKS, "MPI_Win_lock_all and unlock_all, {}"),
+    "sync-flush": (RANKS, "all flush one, nothing put, {}"),
+    "sync-flushput": (RANKS, "all put 8 B to one and flush, {}"),
+    "rma-send": (SIZE, "send, one way, {}"),
+    "send-bandwidth": (SIZE, "send, {}, window 32"),
+    "rma-threads": (COUNT, "put 8 B, {} threads, own windows"),
 }
 
 # The same for <metric>-<kind>, or <metric>-<kind>-<number> where a number is told besides the size
@@ -75,6 +88,23 @@ WITH_KIND = {
     "posted": (COUNT, "{} receives posted"),
     "unexpected": (COUNT, "{} messages unexpected"),
     "bandwidth": (COUNT, "N B behind {} receives"),
+}
+
+# <metric>-<kind of window>
+WITH_WINDOW = {
+    "put": (SIZE, "put and flush, {}"),
+    "get": (SIZE, "get and flush, {}"),
+    "put-bandwidth": (SIZE, "put, {}, 32 in a flush"),
+    "get-bandwidth": (SIZE, "get, {}, 32 in a flush"),
+    "atomic-fetch": (SIZE, "fetch_and_op and flush, {}"),
+    "atomic-swap": (SIZE, "compare_and_swap and flush, {}"),
+    "atomic-accumulate": (SIZE, "accumulate and flush, {}"),
+    "atomic-getaccumulate": (SIZE, "get_accumulate and flush, {}"),
+    "asleep-lock": (RANKS, "target asleep: lock, put 8 B, flush, unlock"),
+    "asleep-nocheck": (RANKS, "target asleep: the same, no check"),
+    "asleep-lockall": (RANKS, "target asleep: lock_all, unlock_all"),
+    "asleep-put": (RANKS, "target asleep: put 8 B, flush"),
+    "asleep-fetch": (RANKS, "target asleep: fetch_and_op, flush"),
 }
 
 # <what>-<points>-<mode>-<sides but the last>, <what>-elements
@@ -107,7 +137,13 @@ def label(row):
     metric, size = row["metric"], row["size"]
     if metric in METRICS:
         return filled(*METRICS[metric], size)
+    before, _, window = metric.rpartition("-")
+    if before in WITH_WINDOW and window in WINDOWS:
+        return f"{filled(*WITH_WINDOW[before], size)}, {WINDOWS[window]}"
     base, _, rest = metric.partition("-")
+    if base == "puts":
+        window, _, number = rest.partition("-")
+        return f"put {size_text(size)}, {number} in an epoch, {WINDOWS[window]}"
     if base in THREADED:
         return threaded_label(base, rest, size)
     kind, _, number = rest.partition("-")

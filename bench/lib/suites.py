@@ -246,6 +246,19 @@ def oversubscribed(cores):
     return [Program("oversubscribed/crowd.c", max(16, 2 * cores), (), ("ring", "barrier", "allreduce"))]
 
 
+def rma(_):
+    points = ("fence", "pscw", "shared", "exclusive", "lockall", "flush", "flushput")
+    kinds, all_kinds = ("create", "allocate"), ("create", "allocate", "shared", "dynamic")
+    return [
+        *(Program("rma/synchronisation.c", ranks, (), points) for ranks in (2, 4, 8)),
+        Program("rma/sizes.c", 2, (), (*kinds, "send")),
+        Program("rma/epoch.c", 2, ("puts",), kinds),
+        Program("rma/epoch.c", 2, ("atomics",), all_kinds),
+        Program("rma/put_rate.c", 2, (), words((1, 2, 4))),
+        Program("rma/asleep.c", 2, (), all_kinds),
+    ]
+
+
 def datatypes(_):
     return [Program("datatypes/pack.c", 1), Program("datatypes/exchange.c", 2)]
 
@@ -260,6 +273,7 @@ SUITES = {suite.name: suite for suite in (
     Programs("matching", "1 to 16384 receives outstanding or messages unexpected; bandwidth behind a queue of receives", matching),
     Programs("halo", "halos of a process of threads, four stencils: time to drain and Heddle's search depth", halo),
     Programs("elements", "conjugate gradients, 1 to 16 threads a rank: computation, communication, Heddle's search depth", elements),
+    Programs("rma", "one-sided: synchronisation, put and get beside send, atomics, threads, a target that is asleep", rma),
     Programs("datatypes", "MPI_Pack and MPI_Unpack against memcpy and a plain loop; messages of strided types", datatypes),
     Programs("oversubscribed", "16 ranks, or 2 for each core: ring of sendrecv, barrier, allreduce", oversubscribed),
     Startup(),

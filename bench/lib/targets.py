@@ -49,6 +49,27 @@ def datatypes():
     return made
 
 
+def one_sided():
+    """A target that is asleep is not waited for. Otherwise the best peer."""
+    made = {}
+    for kind, most in (("create", 5), ("dynamic", 5), ("allocate", 1), ("shared", 1)):
+        for step in ("lock", "nocheck", "lockall", "put", "fetch"):
+            figure = 0.2 if (step, most) == ("put", 1) else most
+            made["rma", f"asleep-{step}-{kind}", 2] = Target(figure, bytes=8)
+        for call in ("fetch", "swap", "accumulate", "getaccumulate"):
+            made["rma", f"atomic-{call}-{kind}", 8] = Target(bytes=8, best_peer=True)
+    for ranks in (2, 4, 8):
+        for step in ("fence", "pscw", "shared", "exclusive", "lockall", "flush", "flushput"):
+            made["rma", f"sync-{step}", ranks] = Target(best_peer=True)
+    for kind in ("create", "allocate"):
+        for size in (8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20):
+            for metric in ("put", "get", "put-bandwidth", "get-bandwidth"):
+                made["rma", f"{metric}-{kind}", size] = Target(best_peer=True)
+    for threads in (1, 2, 4):
+        made["rma", "rma-threads", threads] = Target(best_peer=True)
+    return made
+
+
 def table():
     made = {}
     for size in (8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20):
@@ -65,6 +86,7 @@ def table():
         made["matching", "posted-random", depth] = Target(figure, bytes=8)
         made["matching", "unexpected-random", depth] = Target(figure)  # all have come: no line moves
     made.update(datatypes())
+    made.update(one_sided())
     planned = "the planned collectives"
     made["oversubscribed", "ring", 16] = Target(10, cores=2)
     made["oversubscribed", "barrier", 16] = Target(40, cores=2, awaits=planned)

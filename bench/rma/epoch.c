@@ -1,11 +1,12 @@
 // The time of one MPI_Put among n in an epoch of MPI_Win_lock, without what the lock and the unlock take: the epoch with n
 // puts, less the epoch with none, divided by n. Also the atomic calls, one by one.
-//   epoch puts <kind> <bytes>...     puts-<kind>-<n>, of that many bytes, n = 1, 4, 16, 64, 256; ns
-//   epoch atomics <kind>             fetch-and-op, compare-and-swap, accumulate, get-accumulate; µs with a flush
+//   epoch puts <kind>...       puts-<kind>-<n>, n = 1, 4, 16, 64, 256, of several sizes; ns
+//   epoch atomics <kind>...    atomic-<call>-<kind>: each with a flush; µs
 // Rank 1 acts on rank 0, which waits in MPI_Recv.
 #include "rma.h"
 
 static const double kSeconds = 0.05;
+static const int kSizes[] = {8, 512, 32 << 10};
 
 typedef struct {
   MPI_Win win;
@@ -86,21 +87,28 @@ static void atomics(Memory* memory) {
   if (got != counted) fail("epoch: the target counted %ld, the origin %ld", (long)got, (long)counted);
 }
 
-int main(int argc, char** argv) {
-  rma_init(&argc, &argv, "epoch", 2);
-  if (argc < 3) fail("epoch: needs `puts` or `atomics`, and a kind of window");
-  Memory memory = memory_make(argv[2], 1 << 20);
+static void on(const char* kind, int is_puts) {
+  char metric[64];
+  snprintf(metric, sizeof metric, is_puts ? "puts-%s-1" : "atomic-fetch-%s", kind);
+  if (rank == 1) bench_begin(metric, 8, is_puts ? "ns" : "us");
+  Memory memory = memory_make(kind, 1 << 20);
   if (rank == 1) {
     char* mine = aligned_alloc(4096, 1 << 20);
     memset(mine, 1, 1 << 20);
-    if (is(argv[1], "atomics")) atomics(&memory);
-    for (int i = 3; i < argc; i++) puts_in_epoch(&memory, mine, atoi(argv[i]));
+    for (size_t s = 0; is_puts && s < sizeof kSizes / sizeof *kSizes; s++) puts_in_epoch(&memory, mine, kSizes[s]);
+    if (!is_puts) atomics(&memory);
     MPI_Send(NULL, 0, MPI_BYTE, 0, 9, MPI_COMM_WORLD);
     free(mine);
   } else if (rank == 0) {
     MPI_Recv(NULL, 0, MPI_BYTE, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   memory_free(&memory);
+}
+
+int main(int argc, char** argv) {
+  rma_init(&argc, &argv, "epoch", 2);
+  if (argc < 3) fail("epoch: needs `puts` or `atomics`, and kinds of windows");
+  for (int i = 2; i < argc; i++) on(argv[i], is(argv[1], "puts"));
   MPI_Finalize();
   return 0;
 }

@@ -1,9 +1,10 @@
 // Put and get beside send and receive, 8 bytes to 4 MiB, two ranks: the time of one that is complete, and the bytes per second of
 // many in one epoch. Rank 1 acts, rank 0 waits in MPI_Recv.
-//   sizes <kind>               kind of window: create, allocate, shared, dynamic
+//   sizes <point>...
+//   create, allocate, shared, dynamic    on a window of that kind
 //     put-<kind>, get-<kind>             µs of one and its MPI_Win_flush, in an epoch of MPI_Win_lock_all
 //     put-bandwidth-, get-bandwidth-     GB/s of kWindow of them and one flush
-//   sizes send
+//   send
 //     rma-send                           µs of MPI_Send and MPI_Recv one way, half of there and back
 //     send-bandwidth                     GB/s of kWindow of MPI_Isend, answered by an empty message
 // What a window's memory holds at the end is verified.
@@ -22,15 +23,13 @@ typedef struct {
 
 static void put(void* context) {
   Context* c = context;
-  for (int i = 0; i < c->many; i++)
-    MPI_Put(c->mine, c->bytes, MPI_BYTE, 0, MPI_Aint_add(c->start, 0), c->bytes, MPI_BYTE, c->win);
+  for (int i = 0; i < c->many; i++) MPI_Put(c->mine, c->bytes, MPI_BYTE, 0, c->start, c->bytes, MPI_BYTE, c->win);
   MPI_Win_flush(0, c->win);
 }
 
 static void get(void* context) {
   Context* c = context;
-  for (int i = 0; i < c->many; i++)
-    MPI_Get(c->mine, c->bytes, MPI_BYTE, 0, MPI_Aint_add(c->start, 0), c->bytes, MPI_BYTE, c->win);
+  for (int i = 0; i < c->many; i++) MPI_Get(c->mine, c->bytes, MPI_BYTE, 0, c->start, c->bytes, MPI_BYTE, c->win);
   MPI_Win_flush(0, c->win);
 }
 
@@ -61,13 +60,15 @@ static void window_of_sends(void* context) {
 }
 
 static void one_sided(const char* kind, char* mine) {
+  char metric[64];
+  snprintf(metric, sizeof metric, "put-%s", kind);
+  if (rank == 1) bench_begin(metric, (size_t)kSizes[0], "us");
   Memory memory = memory_make(kind, kMost);
   if (rank == 0) MPI_Recv(NULL, 0, MPI_BYTE, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (rank == 1) {
     MPI_Win_lock_all(0, memory.win);
     for (int which = 0; which < 2; which++) {
       for (size_t s = 0; s < sizeof kSizes / sizeof *kSizes; s++) {
-        char metric[64];
         Context context = {memory.win, memory.start, mine, kSizes[s], 1};
         memset(mine, which ? 0 : 1 + (int)s, kMost);
         snprintf(metric, sizeof metric, "%s-%s", which ? "get" : "put", kind);
@@ -87,6 +88,7 @@ static void one_sided(const char* kind, char* mine) {
 }
 
 static void two_sided(char* mine) {
+  if (rank == 1) bench_begin("rma-send", (size_t)kSizes[0], "us");
   for (size_t s = 0; s < sizeof kSizes / sizeof *kSizes; s++) {
     Context context = {MPI_WIN_NULL, 0, mine, kSizes[s], 1};
     double us = measure_all(ping, &context, kSeconds) / 2;
@@ -98,13 +100,15 @@ static void two_sided(char* mine) {
 
 int main(int argc, char** argv) {
   rma_init(&argc, &argv, "sizes", 2);
-  if (argc != 2 || ranks != 2) fail("sizes: needs 2 ranks, and a kind of window or `send`");
+  if (argc < 2 || ranks != 2) fail("sizes: needs 2 ranks, and kinds of windows or `send`");
   char* mine = aligned_alloc(4096, kMost);
   memset(mine, 1, kMost);
-  if (is(argv[1], "send"))
-    two_sided(mine);
-  else
-    one_sided(argv[1], mine);
+  for (int i = 1; i < argc; i++) {
+    if (is(argv[i], "send"))
+      two_sided(mine);
+    else
+      one_sided(argv[i], mine);
+  }
   free(mine);
   MPI_Finalize();
   return 0;

@@ -20,6 +20,11 @@ class Labels(unittest.TestCase):
             ("without-locks", 2, "2 × 2 threads, 8 B, no locks, no atomics"),
             ("self", 1, "to oneself, 1 thread, 8 B"),
             ("allreduce", 16, "allreduce, 8 B, 16 ranks"),
+            ("sync-fence", 4, "MPI_Win_fence, 4 ranks"),
+            ("put-bandwidth-create", 4096, "put, 4 KiB, 32 in a flush, MPI_Win_create"),
+            ("puts-allocate-16", 512, "put 512 B, 16 in an epoch, MPI_Win_allocate"),
+            ("asleep-lock-shared", 2, "target asleep: lock, put 8 B, flush, unlock, MPI_Win_allocate_shared"),
+            ("rma-threads", 1, "put 8 B, 1 thread, own windows"),
             ("new", 2048, "new, 2 KiB"),
         ):
             with self.subTest(metric=metric):
