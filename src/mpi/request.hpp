@@ -34,6 +34,9 @@ struct RequestType {
   // Gives the request and what it owns back. REQUIRES: complete, or never started.
   void (*destroy)(Request&);
   bool is_collective = false;
+  // When a process is lost: ends a request that waits for it, with MPI_ERR_PROC_ABORTED; true when it is complete. Null where p2p
+  // or the request's own task knows.
+  bool (*give_up)(Request&) = nullptr;
 };
 
 struct Request : Object {

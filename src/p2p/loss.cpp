@@ -177,6 +177,7 @@ Status loss_error(const Comm& comm, int peer) noexcept {
 bool give_up(Request& request) noexcept {
   if (request.complete.load(std::memory_order_acquire) == Ownership<>::kComplete) return true;
   if (request.type == &kSendType) return give_up(static_cast<SendRequest&>(request));
+  if (request.type->give_up != nullptr) return request.type->give_up(request);
   return request.type == &kReceiveType && give_up(static_cast<ReceiveRequest&>(request));
 }
 

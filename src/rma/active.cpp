@@ -17,7 +17,7 @@ namespace {
 // What is to come from a target: where it goes, and the request that completes with it.
 struct Transfer : mpi::Request {
   Transfer(const mpi::RequestType& t, Window& window, const Operation& operation, bool is_shown) noexcept
-      : Request(t), cursor(operation.out), data_type(*operation.out_type), shown(is_shown) {
+      : Request(t), cursor(operation.out), data_type(*operation.out_type), rank(operation.rank), shown(is_shown) {
     comm = window.comm;
     comm->retain();
     vci = comm->vci;
@@ -25,6 +25,7 @@ struct Transfer : mpi::Request {
   }
   mpi::PackCursor cursor;
   mpi::Datatype& data_type;
+  const int rank;           // the target
   const bool shown;         // the program has it as a request
   std::uint64_t asked = 0;  // bytes
 };
@@ -36,7 +37,14 @@ void destroy_transfer(mpi::Request& request) {
   delete &transfer;
   mpi::release(comm);
 }
-const mpi::RequestType kTransferType{nullptr, nullptr, destroy_transfer};
+bool give_up_transfer(mpi::Request& request) {
+  auto& transfer = static_cast<Transfer&>(request);
+  if (!p2p::is_lost(*transfer.comm, transfer.rank)) return false;
+  transfer.error = MPI_ERR_PROC_ABORTED;
+  p2p::finish(transfer);
+  return true;
+}
+const mpi::RequestType kTransferType{nullptr, nullptr, destroy_transfer, false, give_up_transfer};
 
 // Who waits for the answer to an Ask.
 struct Question {

@@ -5,6 +5,10 @@
 
 #include "wire/packet.hpp"
 
+namespace heddle::vci {
+class Vci;
+}
+
 namespace heddle::rma {
 
 // After those of p2p/protocol.hpp.
@@ -38,6 +42,10 @@ struct AnswerPrefix {
   std::uint32_t is_done;  // 0: the lock is not to be had now
   std::uint32_t since;
 };
+// At the origin.
+void on_data(vci::Vci&, const wire::Packet&);
+void on_answer(vci::Vci&, const wire::Packet&);
+
 static_assert(sizeof(RequestPrefix) <= wire::kMaxPrefix && sizeof(DataPrefix) <= wire::kMaxPrefix);
 static_assert(sizeof(Piece) == 16);
 

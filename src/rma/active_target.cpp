@@ -13,10 +13,6 @@
 #include "vci/domain.hpp"
 
 namespace heddle::rma {
-
-void on_data(vci::Vci&, const wire::Packet&);
-void on_answer(vci::Vci&, const wire::Packet&);
-
 namespace {
 
 const mpi::Op& op_of(std::uint8_t id) noexcept {
