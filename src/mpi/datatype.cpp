@@ -197,6 +197,18 @@ constinit const std::array<std::uint8_t, 256> predefined_sizes = [] {
 
 Datatype& byte_type() noexcept { return slots.slot[kByteSlot].type; }
 
+// Characters of two sizes are alike but for their alignment.
+const Datatype& element_of(const Datatype& type) noexcept {
+  if (type.is_predefined()) return type;
+  const Datatype* like = &byte_type();
+  for (std::size_t i = 0; i < kTypes; ++i) {
+    if (kRows[i].basic != type.basic) continue;
+    like = &slots.slot[i].type;
+    if (kRows[i].alignment == type.alignment) break;
+  }
+  return *like;
+}
+
 Datatype* take_datatype() noexcept { return derived_types().take(); }
 
 // A type may hold the last reference of another, and so on for as long a chain as the user cares to make: so this is a

@@ -101,6 +101,8 @@ struct Datatype : Object {
 
 // The types behind the ABI's constants (0x200..0x2ff) are found by handle.hpp.
 Datatype& byte_type() noexcept;
+// The one, of those, that a type with a `basic` is made of, or one that is its like; of a type without data MPI_BYTE.
+const Datatype& element_of(const Datatype& type) noexcept;
 
 void destroy(Datatype& type) noexcept;
 inline void retain(Datatype& type) noexcept {

@@ -11,13 +11,6 @@ using rma::as_window;
 using rma::Kind;
 using rma::Operation;
 
-// What a derived type consists of, where that is one predefined type.
-const mpi::Datatype& element_of(const mpi::Datatype& type) {
-  const mpi::Datatype* element = &type;
-  while (!element->predefined) element = &*element->contents->types.front();
-  return *element;
-}
-
 // The two streams of an operation.
 void set_in(Operation& o, const void* address, MPI_Count count, const mpi::Datatype& type) {
   o.in.init(type, count, address);
@@ -73,7 +66,7 @@ Status raccumulate(const void* origin_addr, MPI_Count origin_count, mpi::Datatyp
   Operation o = to(Kind::kAccumulate, target_rank, target_datatype, target_count);
   set_in(o, origin_addr, origin_count, origin_datatype);
   o.op = &op;
-  o.element = &element_of(target_datatype);
+  o.element = &mpi::element_of(target_datatype);
   return start(o, target_disp, win, request);
 }
 
@@ -85,7 +78,7 @@ Status rget_accumulate(const void* origin_addr, MPI_Count origin_count, mpi::Dat
   if (op.id != mpi::OpId::kNoOp) set_in(o, origin_addr, origin_count, origin_datatype);
   set_out(o, result_addr, result_count, result_datatype);
   o.op = &op;
-  o.element = &element_of(target_datatype);
+  o.element = &mpi::element_of(target_datatype);
   return start(o, target_disp, win, request);
 }
 
@@ -128,7 +121,7 @@ Status compare_and_swap(const void* origin_addr, const void* compare_addr, void*
   set_in(o, origin_addr, 1, datatype);
   set_out(o, result_addr, 1, datatype);
   o.compare = static_cast<const std::byte*>(compare_addr);
-  o.element = &datatype;
+  o.element = &mpi::element_of(datatype);
   return start(o, target_disp, win, nullptr);
 }
 

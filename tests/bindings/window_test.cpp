@@ -134,6 +134,32 @@ TEST_F(WindowTest, DerivedTypesOfOneKindAreAccumulated) {
   EXPECT_OK(MPI_Type_free(&apart));
 }
 
+// Where the first part of a type has no data, or none has.
+TEST(Windows, DerivedTypesOfOddPartsAreAccumulated) {
+  double memory[3] = {1, 2, 3};
+  const double add[] = {0.5, 0.25};
+  MPI_Win win;
+  EXPECT_OK(MPI_Win_create(memory, sizeof memory, sizeof(double), MPI_INFO_NULL, MPI_COMM_SELF, &win));
+  EXPECT_OK(MPI_Win_lock_all(0, win));
+  MPI_Datatype nothing, odd, real, empty;
+  EXPECT_OK(MPI_Type_contiguous(0, MPI_INT, &nothing));
+  const int lengths[] = {1, 0, 1};
+  const MPI_Aint places[] = {0, 0, 0};
+  const MPI_Datatype parts[] = {nothing, MPI_SHORT, MPI_DOUBLE};
+  EXPECT_OK(MPI_Type_create_struct(3, lengths, places, parts, &odd));
+  EXPECT_OK(MPI_Type_create_struct(0, lengths, places, parts, &empty));
+  EXPECT_OK(MPI_Type_create_f90_real(15, 307, &real));
+  EXPECT_OK(MPI_Type_commit(&odd));
+  EXPECT_OK(MPI_Type_commit(&empty));
+  EXPECT_OK(MPI_Accumulate(add, 1, odd, 0, 0, 1, odd, MPI_SUM, win));
+  EXPECT_OK(MPI_Accumulate(add, 2, real, 0, 1, 2, real, MPI_SUM, win));
+  EXPECT_OK(MPI_Accumulate(add, 5, empty, 0, 0, 7, empty, MPI_SUM, win));
+  EXPECT_OK(MPI_Win_unlock_all(win));
+  EXPECT_EQ((std::vector<double>{memory, memory + 3}), (std::vector<double>{1.5, 2.5, 3.25}));
+  for (MPI_Datatype* type : {&nothing, &odd, &empty}) EXPECT_OK(MPI_Type_free(type));
+  EXPECT_OK(MPI_Win_free(&win));
+}
+
 TEST_F(WindowTest, TheWindowsHandlerHears) {
   MPI_Errhandler handler;
   EXPECT_OK(MPI_Win_create_errhandler(hear_of_win, &handler));

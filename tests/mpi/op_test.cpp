@@ -330,6 +330,23 @@ TEST(Op, AnAccumulateTakesItemsOfOnePredefinedType) {
   EXPECT_EQ(check_accumulate_op(own, at(MPI_INT)).error_class(), MPI_ERR_OP);
 }
 
+TEST(Op, TheElementOfATypeIsPredefinedAndOfItsKind) {
+  for (const auto& [group, handles] : kTypes) {
+    for (MPI_Datatype handle : handles) {
+      test::Owned three;
+      ASSERT_TRUE(api::type_contiguous(3, at(handle), &three, false));
+      const Datatype& element = element_of(at(three));
+      EXPECT_TRUE(element.is_predefined()) << at(handle).predefined_name;
+      EXPECT_EQ(element.basic, at(handle).basic) << at(handle).predefined_name;
+      EXPECT_EQ(element.size, at(handle).size) << at(handle).predefined_name;
+      EXPECT_EQ(&element_of(at(handle)), &at(handle));
+    }
+  }
+  test::Owned nothing;
+  ASSERT_TRUE(api::type_contiguous(0, at(MPI_INT), &nothing, false));
+  EXPECT_EQ(&element_of(at(nothing)), &at(MPI_BYTE));
+}
+
 TEST(Reduce, ReplaceAndNoOp) {
   test::Owned t;
   ASSERT_TRUE(api::type_vector(2, 1, 2, at(MPI_INT), &t, false));
