@@ -425,6 +425,23 @@ void OfiPort::deliver(Handler& handler, const Arrived& arrived) noexcept {
   for (std::uint32_t i = 0; i < frame.packets && read_packet(&at, end, &packet); ++i) handler.packet(frame, packet);
 }
 
+// The net provider of libfabric before 1.20 says that it lets go of a buffer when the last place in it has its message, and
+// messages of other connections may still be on their way into places before that one.
+bool OfiPort::is_free(const Arrived& arrived) const noexcept {
+  OfiReceive& buffer = *arrived.buffer;
+  buffer.released |= arrived.last;
+  buffer.torn |= arrived.bytes == 0;
+  buffer.bytes += arrived.bytes;
+  if (arrived.bytes != 0) {
+    buffer.end = std::max(buffer.end, static_cast<std::size_t>(arrived.data - buffer.data) + arrived.bytes);
+  }
+  const bool has_holes = buffer.bytes < buffer.end && !buffer.torn && fabric_->provider() == "net";
+  if (!buffer.released || has_holes) return false;
+  buffer.bytes = buffer.end = 0;
+  buffer.released = buffer.torn = false;
+  return true;
+}
+
 unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
   looked_.store(looked_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   bool room = false;
@@ -448,7 +465,7 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
   }
   LockGuard guard(lock_);
   for (const Arrived& arrived : arrived_) {
-    if (arrived.last) unposted_.push_back(arrived.buffer);
+    if (is_free(arrived)) unposted_.push_back(arrived.buffer);
   }
   if (!unposted_.empty()) post_again(handler);
   arrived_.clear();

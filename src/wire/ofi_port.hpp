@@ -61,6 +61,10 @@ struct OfiSend : OfiOperation {
 struct OfiReceive : OfiOperation {
   std::byte* data = nullptr;
   OfiMemory memory;
+  // Since it was posted:
+  std::size_t bytes = 0, end = 0;  // that came, and where the last of them lies
+  bool released = false;           // the provider puts nothing more there
+  bool torn = false;               // a part of it will never come
 };
 
 struct OfiRead : OfiOperation {
@@ -186,6 +190,8 @@ class OfiPort {
   void forsake(ProcessId peer) noexcept REQUIRES(lock_);
   void push_waiting() noexcept REQUIRES(lock_);
   void deliver(Handler& handler, const Arrived& arrived) noexcept;
+  // Nothing more comes into the buffer of what arrived.
+  bool is_free(const Arrived& arrived) const noexcept REQUIRES(lock_);
 
   const std::shared_ptr<Fabric> fabric_;
   const Identity identity_;
