@@ -11,11 +11,28 @@ using rma::as_window;
 using rma::Kind;
 using rma::Operation;
 
-// What a derived type consists of, where that is one predefined type.
+// The first component that has data. REQUIRES: type.size != 0.
+const mpi::Datatype& first_part(const mpi::Datatype& type) {
+  const mpi::Contents& made = *type.contents;
+  std::size_t i = 0;
+  while (made.times[i] == 0 || made.types[i]->size == 0) ++i;
+  return *made.types[i];
+}
+
+// A type of MPI_Type_create_f90_* has no constant of the ABI, by which a target could know it: one that has the same data.
+const mpi::Datatype& constant_like(const mpi::Datatype& type) {
+  for (const mpi::Datatype* constant : mpi::predefined_datatypes) {
+    if (constant != nullptr && constant->basic == type.basic && constant->size == type.size) return *constant;
+  }
+  return type;
+}
+
+// What a type consists of, where that is one predefined type: one of the ABI's constants.
 const mpi::Datatype& element_of(const mpi::Datatype& type) {
+  if (type.size == 0) return mpi::byte_type();
   const mpi::Datatype* element = &type;
-  while (!element->predefined) element = &*element->contents->types.front();
-  return *element;
+  while (!element->predefined) element = &first_part(*element);
+  return element->contents == nullptr ? *element : constant_like(*element);
 }
 
 // The two streams of an operation.
@@ -128,7 +145,7 @@ Status compare_and_swap(const void* origin_addr, const void* compare_addr, void*
   set_in(o, origin_addr, 1, datatype);
   set_out(o, result_addr, 1, datatype);
   o.compare = static_cast<const std::byte*>(compare_addr);
-  o.element = &datatype;
+  o.element = &element_of(datatype);
   return start(o, target_disp, win, nullptr);
 }
 
