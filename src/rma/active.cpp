@@ -177,9 +177,15 @@ Status send(Window& window, const Operation& operation, mpi::Request** request) 
     transfer = new (std::nothrow) Transfer(kTransferType, window, operation, request != nullptr);
     if (transfer == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a request");
     transfer->asked = operation.bytes_left();
-    if (request != nullptr) *request = transfer;
   }
-  return Sender(window, operation, *lane, transfer).run();
+  Status status = Sender(window, operation, *lane, transfer).run();
+  if (transfer == nullptr) return status;
+  if (!status) {
+    destroy_transfer(*transfer);  // the target is lost: nothing comes from it any more
+  } else if (request != nullptr) {
+    *request = transfer;
+  }
+  return status;
 }
 
 void on_data(vci::Vci&, const wire::Packet& packet) {

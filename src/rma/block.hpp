@@ -10,6 +10,7 @@
 
 #include "base/cpu.hpp"
 #include "rma/lock_word.hpp"
+#include "rma/sleepers.hpp"
 
 namespace heddle::rma {
 
@@ -44,7 +45,7 @@ struct alignas(kCacheLine) Block {
   static constexpr std::uint64_t kStripeBytes = 4096;
 
   LockWord lock;
-  std::atomic<std::uint64_t> sleepers{0};  // bit i: some of the regions i, i + 64, ... wait for the lock
+  Sleepers sleepers;  // who waits for it
 
   // Of the elements that begin in the same kStripeBytes of the window.
   struct alignas(kCacheLine) Stripe {

@@ -79,14 +79,15 @@ class Maker {
 
   Status make() {
     Card mine;
-    HEDDLE_TRY(exchange(mine, prepare(mine)));
+    if (wish_.contiguous) HEDDLE_TRY(share_sizes(mine));
+    HEDDLE_TRY(exchange(mine, prepare()));
     const Status status = settle();
     return agree(status);
   }
 
  private:
   // What this process can do alone.
-  Status prepare(Card& mine) {
+  Status prepare() {
     window_.flavor = wish_.flavor;
     window_.disp_unit = wish_.disp_unit;
     window_.size = wish_.size;
@@ -94,20 +95,24 @@ class Maker {
     if (wish_.flavor == MPI_WIN_FLAVOR_SHARED) HEDDLE_TRY(check_one_node(comm_, window_.node));
     HEDDLE_TRY(window_.node.take_block(kBlockBytes, &window_.block_at));
     window_.block = new (window_.node.at<void>(window_.block_at)) Block;
-    if (wish_.contiguous) return place_in_common(mine);
+    if (wish_.contiguous) return comm_.rank == 0 ? make_piece(window_, total_) : Status::ok();
     if (window_.is_allocated()) HEDDLE_TRY(make_piece(window_, static_cast<std::size_t>(wish_.size)));
     window_.base = window_.is_allocated() ? window_.piece : wish_.base;
     return Status::ok();
   }
-  // The first rank makes the piece of all; where each one's part begins follows from the sizes.
-  Status place_in_common(Card& mine) {
+  // The first rank makes the piece of all; where each one's part begins follows from the sizes. Before anything that one
+  // process alone may fail in: all must come here.
+  Status share_sizes(Card& mine) {
     std::vector<std::uint64_t> sizes(static_cast<std::size_t>(comm_.size));
     const auto size = static_cast<std::uint64_t>(wish_.size);
     HEDDLE_TRY(all_gather(comm_, &size, sizes.data(), sizeof size));
-    const auto me = sizes.begin() + comm_.rank;
-    mine.piece = std::accumulate(sizes.begin(), me, std::uint64_t{0});
-    total_ = std::accumulate(me, sizes.end(), mine.piece);
-    return comm_.rank == 0 ? make_piece(window_, total_) : Status::ok();
+    for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
+      if (static_cast<int>(rank) == comm_.rank) mine.piece = total_;
+      // Too much for any number is too much for the memory.
+      if (__builtin_add_overflow(total_, sizes[rank], &total_)) total_ = kTooMuch;
+      if (total_ >= kTooMuch) total_ = kTooMuch;
+    }
+    return Status::ok();
   }
 
   Status exchange(Card& mine, Status status) {
@@ -187,7 +192,8 @@ class Maker {
   Window& window_;
   Comm& comm_;
   const Wish wish_;
-  std::uint64_t total_ = 0;
+  static constexpr std::uint64_t kTooMuch = std::uint64_t{1} << 62;
+  std::uint64_t total_ = 0;  // bytes of the piece that all share
 };
 
 Status make_window(Comm& parent, const Wish& wish, MPI_Win* win) {

@@ -5,6 +5,7 @@
 //          over the window's communicator, for which MPI_Win_start and MPI_Win_wait wait.
 #include "rma/epoch.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "coll/api.hpp"
@@ -82,10 +83,18 @@ static bool is_attached(Target& target, std::uint64_t first, std::uint64_t bytes
   if (target.block == nullptr) return true;  // the target will see
   Block::Attached& attached = target.block->attached;
   attached.lock.lock();
-  bool found = attached.count > Block::kRanges;
-  for (std::uint32_t i = 0; !found && i < attached.count; ++i) found = attached.ranges[i].holds(first, bytes);
+  // Neighbours may be attached one by one: from the beginning on as far as each range goes.
+  const bool is_unchecked = attached.count > Block::kRanges;
+  for (std::uint32_t i = 0; !is_unchecked && bytes != 0 && i < attached.count; ++i) {
+    const Range& range = attached.ranges[i];
+    if (!range.holds(first, 1)) continue;
+    const std::uint64_t here = std::min(bytes, range.first + range.bytes - first);
+    first += here;
+    bytes -= here;
+    i = UINT32_MAX;  // anew
+  }
   attached.lock.unlock();
-  return found;
+  return is_unchecked || bytes == 0;
 }
 
 Status locate(Window& window, Target& target, MPI_Aint disp, MPI_Count first, MPI_Count bytes, std::uint64_t* at) {

@@ -11,7 +11,8 @@
 //     +-----------+----------+---------------+
 //
 // Threads: any of any process that has it mapped. A waiter asks again and again; how it waits is the caller's affair.
-// Order:   taking acquires, giving back releases.
+// Order:   taking acquires, giving back releases. A look is sequentially consistent, because one that comes after a
+//          sleeper's bit (sleepers.hpp) must not miss a release that came before the bit was looked for.
 #pragma once
 
 #include <cstdint>
@@ -23,43 +24,47 @@ namespace heddle::rma {
 template <class Atomics = StdAtomics>
 class BasicLockWord {
  public:
+  static constexpr std::uint32_t kTurns = 8;
+
   // One reader's wait.
   struct Reader {
     std::uint32_t since;
   };
   Reader come() const noexcept { return {turns_.load(std::memory_order_relaxed)}; }
   bool try_shared(const Reader& reader) noexcept {
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    std::uint64_t seen = word_.load(std::memory_order_seq_cst);
     for (;;) {
       if ((seen & kExclusive) != 0) return false;
       const std::uint32_t turns = turns_.load(std::memory_order_relaxed);
       if ((seen & kWaiting) != 0 && turns - reader.since < kTurns) return false;
-      if (word_.compare_exchange_weak(seen, seen + kReader, std::memory_order_acquire, std::memory_order_relaxed)) {
+      if (word_.compare_exchange_weak(seen, seen + kReader, std::memory_order_seq_cst, std::memory_order_seq_cst)) {
         return true;
       }
     }
   }
   // False: others have it. Also for one that wait_for_it() has counted, who then says so.
   bool try_exclusive(bool waits) noexcept {
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    std::uint64_t seen = word_.load(std::memory_order_seq_cst);
     do {
       if ((seen & (kExclusive | kReaders)) != 0) return false;
-    } while (!word_.compare_exchange_weak(seen, (seen | kExclusive) - (waits ? kWriter : 0), std::memory_order_acquire,
-                                          std::memory_order_relaxed));
+    } while (!word_.compare_exchange_weak(seen, (seen | kExclusive) - (waits ? kWriter : 0), std::memory_order_seq_cst,
+                                          std::memory_order_seq_cst));
     turns_.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
   void wait_for_it() noexcept { word_.fetch_add(kWriter, std::memory_order_relaxed); }
   // A writer that gives up.
-  void leave() noexcept { word_.fetch_sub(kWriter, std::memory_order_relaxed); }
+  void leave() noexcept { word_.fetch_sub(kWriter, std::memory_order_seq_cst); }
 
   void unlock_shared() noexcept { word_.fetch_sub(kReader, std::memory_order_seq_cst); }
   void unlock_exclusive() noexcept { word_.fetch_and(~kExclusive, std::memory_order_seq_cst); }
 
+  // Nobody has it or waits to have it exclusively.
+  bool is_idle() const noexcept { return word_.load(std::memory_order_relaxed) == 0; }
+
  private:
   static constexpr std::uint64_t kReader = 1, kWriter = std::uint64_t{1} << 32, kExclusive = std::uint64_t{1} << 63;
   static constexpr std::uint64_t kReaders = kWriter - 1, kWaiting = kExclusive - kWriter;
-  static constexpr std::uint32_t kTurns = 8;
 
   typename Atomics::template atomic<std::uint64_t> word_{0};
   typename Atomics::template atomic<std::uint32_t> turns_{0};

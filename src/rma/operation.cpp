@@ -67,6 +67,17 @@ class Execution {
   Operation& operation_;
 };
 
+// Of a type with gaps, where memory that is not attached may lie.
+Status locate_rows(Window& window, Target& target, const Operation& operation) {
+  Status status;
+  for_each_row(operation, [&](std::uint64_t at, std::size_t bytes) {
+    std::uint64_t unused = 0;
+    status = locate(window, target, static_cast<MPI_Aint>(at), 0, static_cast<MPI_Count>(bytes), &unused);
+    return static_cast<bool>(status);
+  });
+  return status;
+}
+
 }  // namespace
 
 Status perform(Memory& memory, const Operation& operation, const Step& step) noexcept {
@@ -93,7 +104,9 @@ Status start(Window& window, Operation& operation, MPI_Aint disp, mpi::Request**
   const MPI_Count across = (operation.target_count - 1) * type.extent;
   const MPI_Count first = std::min<MPI_Count>(across, 0) + type.true_lb;
   const MPI_Count end = std::max<MPI_Count>(across, 0) + type.true_ub();
-  HEDDLE_TRY(locate(window, target, disp, first, end - first, &operation.at));
+  Status located = locate(window, target, disp, first, end - first, &operation.at);
+  if (!located && window.is_dynamic()) located = locate_rows(window, target, operation);
+  HEDDLE_TRY(located);
   if (target.way == Way::kMessages) return send(window, operation, request);
   std::byte* base = nullptr;
   HEDDLE_TRY(map_target(window, target, &base));

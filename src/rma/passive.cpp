@@ -15,8 +15,11 @@ namespace {
 
 void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-// Waits for a lock. Who sleeps has put up a bit of its region before its last look; who gives the lock back takes all bits
-// down after that, and rings. So one of the two sees the other.
+void wake_sleepers(wire::NodeMemory& node, Block& block) noexcept {
+  block.sleepers.wake(node.regions(), [&](std::uint32_t region) { node.ring(region); });
+}
+
+// Waits for a lock; sleepers.hpp says why none sleeps on.
 class Waiting {
  public:
   Waiting(Window& window, Block& block, Held held) noexcept
@@ -28,17 +31,15 @@ class Waiting {
     vci::Domain& domain = window_.comm->process->domain();
     bool is_lost = false;
     domain.wait(*window_.comm->vci, [&] {
-      if (ask()) return true;
-      const std::uint64_t bit = std::uint64_t{1} << (window_.node.self() % 64);
-      if ((block_.sleepers.load(std::memory_order_seq_cst) & bit) == 0) {
-        block_.sleepers.fetch_or(bit, std::memory_order_seq_cst);
-        if (ask()) return true;
-      }
+      if (ask() || (block_.sleepers.put_up(window_.node.self()) && ask())) return true;
       is_lost = p2p::has_losses(*window_.comm) && p2p::has_lost_member(*window_.comm);
       return is_lost;
     });
     if (!is_lost) return Status::ok();
-    if (held_ == kExclusive) block_.lock.leave();
+    if (held_ == kExclusive) {
+      block_.lock.leave();
+      wake_sleepers(window_.node, block_);  // readers that let it go first
+    }
     return p2p::loss_error(*window_.comm, rank);
   }
 
@@ -80,11 +81,7 @@ Status check_passive(Window& window, int rank) {
 
 void unlock(wire::NodeMemory& node, Block& block, Held held) noexcept {
   held == kExclusive ? block.lock.unlock_exclusive() : block.lock.unlock_shared();
-  if (block.sleepers.load(std::memory_order_seq_cst) == 0) return;
-  const std::uint64_t bits = block.sleepers.exchange(0, std::memory_order_seq_cst);
-  for (std::uint32_t region = 0; region < node.regions(); ++region) {
-    if ((bits >> (region % 64) & 1) != 0) node.ring(region);
-  }
+  wake_sleepers(node, block);
 }
 
 }  // namespace heddle::rma

@@ -90,7 +90,7 @@ struct Window : mpi::Win {
   std::atomic<bool> all{false};       // MPI_Win_lock_all
   std::atomic<int> locks{0};          // targets that are locked one by one
   std::vector<int> started, posted;   // ranks, of MPI_Win_start and MPI_Win_post
-  bool is_started = false, is_posted = false, started_unchecked = false;
+  bool is_started = false, is_posted = false;
   std::vector<mpi::Request*> awaited;  // MPI_Win_wait: one word from each of `posted`
 };
 

@@ -222,11 +222,20 @@ Status Segment::make_piece(std::size_t bytes, std::uint64_t* offset) {
   if (bytes > kMost)
     return error(MPI_ERR_NO_MEM, "%zu GiB of shared memory are more than any memory holds", bytes >> 30);
   const std::size_t reserved = whole_pages(bytes);
-  const std::uint64_t at = bytes_ + region(0).pieces.fetch_add(reserved, std::memory_order_relaxed);
-  HEDDLE_TRY(check_limit(at + reserved));
-  if (reserved != 0 && !reserve(fd_, at, reserved)) {
-    return error(MPI_ERR_NO_MEM, "reserving %zu KiB of shared memory for a window failed: %s; free memory on this node",
-                 reserved >> 10, std::strerror(errno));
+  std::atomic<std::uint64_t>& pieces = region(0).pieces;
+  const std::uint64_t begin = pieces.fetch_add(reserved, std::memory_order_relaxed);
+  const std::uint64_t at = bytes_ + begin;
+  Status status = check_limit(at + reserved);
+  if (status && reserved != 0 && !reserve(fd_, at, reserved)) {
+    status =
+        error(MPI_ERR_NO_MEM, "reserving %zu KiB of shared memory for a window failed: %s; free memory on this node",
+              reserved >> 10, std::strerror(errno));
+  }
+  if (!status) {
+    // Whoever tries again finds the space again, unless somebody came after.
+    std::uint64_t end = begin + reserved;
+    pieces.compare_exchange_strong(end, begin, std::memory_order_relaxed);
+    return status;
   }
   *offset = at;
   return Status::ok();
