@@ -121,11 +121,7 @@ Status compare_and_swap(const void* origin_addr, const void* compare_addr, void*
   set_in(o, origin_addr, 1, datatype);
   set_out(o, result_addr, 1, datatype);
   o.compare = static_cast<const std::byte*>(compare_addr);
-<<<<<<< HEAD
   o.element = &mpi::element_of(datatype);
-=======
-  o.element = &element_of(datatype);
->>>>>>> rma-unit
   return start(o, target_disp, win, nullptr);
 }
 
