@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/atomics.hpp"
 #include "coll/api.hpp"
 #include "comm/creation.hpp"
 #include "p2p/p2p.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 enum Word : int { kPostWord = 1, kCompleteWord = 2 };
 
-void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void full_fence() noexcept { StdAtomics::fence(std::memory_order_seq_cst); }
 
 // Nobody waits for it here.
 Status say(Comm& comm, int rank, Word word) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "base/atomics.hpp"
 #include "mpi/process.hpp"
 #include "p2p/loss.hpp"
 #include "rma/active.hpp"
@@ -13,7 +14,7 @@
 namespace heddle::rma {
 namespace {
 
-void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void full_fence() noexcept { StdAtomics::fence(std::memory_order_seq_cst); }
 
 void wake_sleepers(wire::NodeMemory& node, Block& block) noexcept {
   block.sleepers.wake(node.regions(), [&](std::uint32_t region) { node.ring(region); });
