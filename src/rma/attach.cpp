@@ -2,6 +2,7 @@
 //
 // Method:  the ranges stand in the member's Block, where origins of its node check what they access. A window of more than
 //          Block::kRanges pieces is not checked; then a wrong address is found by the kernel, or not at all.
+#include <algorithm>
 #include <mutex>
 
 #include "rma/api.hpp"
@@ -19,7 +20,7 @@ Status check_dynamic(const Window& window) {
 }
 
 bool overlap(const Range& a, const Range& b) noexcept {
-  return a.first < b.first + b.bytes && b.first < a.first + a.bytes;
+  return a.bytes != 0 && b.bytes != 0 && a.first < b.first + b.bytes && b.first < a.first + a.bytes;
 }
 
 }  // namespace
@@ -45,8 +46,11 @@ Status win_detach(mpi::Win& win, const void* base) {
   HEDDLE_TRY(check_dynamic(window));
   const auto first = reinterpret_cast<std::uint64_t>(base);
   std::lock_guard guard(window.block->attached.lock);
-  const std::size_t erased = std::erase_if(window.attached, [&](const Range& r) { return r.first == first; });
-  if (erased == 0) return error(MPI_ERR_RMA_ATTACH, "no memory that begins at %p is attached to the window", base);
+  const auto range = std::ranges::find(window.attached, first, &Range::first);
+  if (range == window.attached.end()) {
+    return error(MPI_ERR_RMA_ATTACH, "no memory that begins at %p is attached to the window", base);
+  }
+  window.attached.erase(range);
   window.publish_attached();
   return Status::ok();
 }

@@ -45,8 +45,9 @@ Status all_gather(Comm& comm, const void* mine, void* all, std::size_t bytes) {
                         mpi::byte_type(), comm);
 }
 
-Status make_own_comm(Comm& parent, Comm** out) {
+Status make_own_comm(Comm& parent, Status refusal, Comm** out) {
   comm::Creation creation(parent);
+  creation.refuse(refusal);
   creation.join();
   HEDDLE_TRY(creation.agree());
   std::vector<int> ranks(static_cast<std::size_t>(parent.size));
@@ -199,21 +200,25 @@ class Maker {
 Status make_window(Comm& parent, const Wish& wish, MPI_Win* win) {
   *win = MPI_WIN_NULL;
   wire::NodeMemory* node = node_of(parent);
-  if (node == nullptr) return error(MPI_ERR_OTHER, "this process has no shared memory, which windows need");
-  Comm* own = nullptr;
-  HEDDLE_TRY(make_own_comm(parent, &own));
-  Window* window = take_window(*own, *node);
+  Window* window = node == nullptr ? nullptr : take_window(parent, *node);
+  Status refusal;
   if (window == nullptr) {
-    mpi::release(*own);
-    return error(MPI_ERR_NO_MEM, "no memory for a window");
+    refusal = node != nullptr ? error(MPI_ERR_NO_MEM, "no memory for a window")
+                              : error(MPI_ERR_OTHER, "this process has no shared memory, which windows need");
   }
-  install(*own->vci);
-  Status status = Maker(*window, wish).make();
-  if (status && wish.info != nullptr) window->info = mpi::take_info(wish.info->copy());
+  Comm* own = nullptr;
+  Status status = make_own_comm(parent, refusal, &own);
+  if (status) {
+    std::swap(window->comm, own);
+    mpi::release(*own);  // the parent
+    install(*window->comm->vci);
+    status = Maker(*window, wish).make();
+  }
   if (!status) {
-    give_back(*window);
+    if (window != nullptr) give_back(*window);
     return status;
   }
+  if (wish.info != nullptr) window->info = mpi::take_info(wish.info->copy());
   *win = mpi::to_handle(window);
   return status;
 }

@@ -12,7 +12,11 @@ SharedSlab<Window, 4>& windows() {
 
 }  // namespace
 
-Window* take_window(Comm& comm, wire::NodeMemory& node) noexcept { return windows().take(comm, node); }
+Window* take_window(Comm& comm, wire::NodeMemory& node) noexcept {
+  Window* window = windows().take(comm, node);
+  if (window != nullptr) comm.retain();
+  return window;
+}
 
 void give_back(Window& window) noexcept {
   const bool has_maps = window.is_allocated() && window.targets != nullptr;

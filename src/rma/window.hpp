@@ -94,6 +94,7 @@ struct Window : mpi::Win {
   std::vector<mpi::Request*> awaited;  // MPI_Win_wait: one word from each of `posted`
 };
 
+// With a reference to the communicator. Null when memory ran out.
 Window* take_window(Comm& comm, wire::NodeMemory& node) noexcept;
 void give_back(Window& window) noexcept;
 
