@@ -2,14 +2,17 @@
 #include "mpi/handle.hpp"
 #include "p2p/request.hpp"
 #include "rma/api.hpp"
+#include "rma/at_once.hpp"
 #include "rma/operation.hpp"
 
 namespace heddle::api {
 namespace {
 
+using rma::address_at_once;
 using rma::as_window;
 using rma::Kind;
 using rma::Operation;
+using rma::Window;
 
 // The two streams of an operation.
 void set_in(Operation& o, const void* address, MPI_Count count, const mpi::Datatype& type) {
@@ -40,6 +43,22 @@ Status start(Operation& o, MPI_Aint disp, mpi::Win& win, MPI_Request* handle) {
   if (o.rank != MPI_PROC_NULL) HEDDLE_TRY(rma::start(as_window(win), o, disp, handle == nullptr ? nullptr : &request));
   if (handle != nullptr) *handle = mpi::to_handle(request);
   return Status::ok();
+}
+
+// An accumulate in the usual case; false: it is not, nothing happened. REQUIRES: origin and result lie in a row.
+bool update_at_once(const void* in, void* old, int rank, MPI_Aint disp, MPI_Count count, const mpi::Datatype& type,
+                    const mpi::Op& op, mpi::Win& win, Status* status) {
+  Window& window = as_window(win);
+  const std::byte* at = address_at_once(window, rank, disp, type, count);
+  if (at == nullptr) return false;
+  const mpi::Datatype& element = mpi::element_of(type);
+  rma::Target& target = window.target(rank);
+  std::byte* base = target.mapped.load(std::memory_order_relaxed);
+  *status = rma::Memory(window, target, base)
+                .update(static_cast<std::uint64_t>(at - base), static_cast<const std::byte*>(in),
+                        static_cast<std::byte*>(old), static_cast<std::size_t>(type.size * count / element.size), op,
+                        element);
+  return true;
 }
 
 }  // namespace
@@ -84,12 +103,26 @@ Status rget_accumulate(const void* origin_addr, MPI_Count origin_count, mpi::Dat
 
 Status put(const void* origin_addr, MPI_Count origin_count, mpi::Datatype& origin_datatype, int target_rank,
            MPI_Aint target_disp, MPI_Count target_count, mpi::Datatype& target_datatype, mpi::Win& win) {
+  if (origin_datatype.contiguous) [[likely]] {
+    if (std::byte* to = address_at_once(as_window(win), target_rank, target_disp, target_datatype, target_count)) {
+      copy_bytes(to, static_cast<const std::byte*>(origin_addr),
+                 static_cast<std::size_t>(origin_datatype.size * origin_count));
+      return Status::ok();
+    }
+  }
   return rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win,
               nullptr);
 }
 
 Status get(void* origin_addr, MPI_Count origin_count, mpi::Datatype& origin_datatype, int target_rank,
            MPI_Aint target_disp, MPI_Count target_count, mpi::Datatype& target_datatype, mpi::Win& win) {
+  if (origin_datatype.contiguous) [[likely]] {
+    if (std::byte* from = address_at_once(as_window(win), target_rank, target_disp, target_datatype, target_count)) {
+      copy_bytes(static_cast<std::byte*>(origin_addr), from,
+                 static_cast<std::size_t>(target_datatype.size * target_count));
+      return Status::ok();
+    }
+  }
   return rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win,
               nullptr);
 }
@@ -97,6 +130,12 @@ Status get(void* origin_addr, MPI_Count origin_count, mpi::Datatype& origin_data
 Status accumulate(const void* origin_addr, MPI_Count origin_count, mpi::Datatype& origin_datatype, int target_rank,
                   MPI_Aint target_disp, MPI_Count target_count, mpi::Datatype& target_datatype, mpi::Op& op,
                   mpi::Win& win) {
+  Status status;
+  if (origin_datatype.contiguous &&
+      total_bytes(origin_datatype, origin_count) == total_bytes(target_datatype, target_count) &&
+      update_at_once(origin_addr, nullptr, target_rank, target_disp, target_count, target_datatype, op, win, &status)) {
+    return status;
+  }
   return raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                      target_datatype, op, win, nullptr);
 }
@@ -111,6 +150,8 @@ Status get_accumulate(const void* origin_addr, MPI_Count origin_count, mpi::Data
 
 Status fetch_and_op(const void* origin_addr, void* result_addr, mpi::Datatype& datatype, int target_rank,
                     MPI_Aint target_disp, mpi::Op& op, mpi::Win& win) {
+  Status status;
+  if (update_at_once(origin_addr, result_addr, target_rank, target_disp, 1, datatype, op, win, &status)) return status;
   return rget_accumulate(origin_addr, 1, datatype, result_addr, 1, datatype, target_rank, target_disp, 1, datatype, op,
                          win, nullptr);
 }
