@@ -37,7 +37,7 @@ class Scarce(Case):
 
     def test_file_sizes(self):
         done = mpiexec("-n", 2, "sh", "-c", f"ulimit -f 10; exec {self.program}")
-        self.assert_fails(done, 39, "MPI_ERR_NO_MEM", "ulimit -f", "128 MiB of shared memory of 2 ranks")
+        self.assert_fails(done, 39, "MPI_ERR_NO_MEM", "ulimit -f", "128 MiB of the node's shared memory")
 
     @unittest.skipIf(sanitized(), "a sanitizer needs more address space than any limit leaves")
     def test_address_space(self):
