@@ -11,10 +11,12 @@
 #include "base/atomics.hpp"
 #include "coll/api.hpp"
 #include "comm/creation.hpp"
+#include "mpi/process.hpp"
 #include "p2p/p2p.hpp"
 #include "p2p/request.hpp"
 #include "rma/active.hpp"
 #include "rma/api.hpp"
+#include "vci/domain.hpp"
 
 namespace heddle::rma {
 namespace {
@@ -215,9 +217,10 @@ Status win_test(mpi::Win& win, int* flag) {
   return status;
 }
 
+// Programs call it in loops that wait for a word of their memory: what the others ask of any window goes on meanwhile.
 Status win_sync(mpi::Win& win) {
   full_fence();
-  win.comm->vci->progress();
+  win.comm->process->domain().progress_once(*win.comm->vci);
   return Status::ok();
 }
 
