@@ -154,9 +154,12 @@ Status win_unlock_all(mpi::Win& win) {
 
 Status win_flush(int rank, mpi::Win& win) {
   if (rank == MPI_PROC_NULL) return Status::ok();
-  HEDDLE_TRY(check_passive(as_window(win), rank));
+  Window& window = as_window(win);
+  HEDDLE_TRY(check_passive(window, rank));
   full_fence();
-  return flush(as_window(win), rank);
+  if (window.has_messages)
+    window.comm->process->domain().progress_once(*window.comm->vci);  // programs wait in loops of it
+  return flush(window, rank);
 }
 
 Status win_flush_all(mpi::Win& win) {

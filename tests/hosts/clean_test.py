@@ -4,7 +4,7 @@ from jobs import FAST, PER_HOST, Case, main
 
 PAIR = [("p2p_sizes", 1 << 18), ("p2p_order",), ("p2p_modes",), ("p2p_sendrecv",), ("threads",), ("datatypes_wire",)]
 WINDOWS = [(f"rma_{name}", "create", "allocate", "dynamic")
-           for name in ("put_get", "accumulate", "fence", "pscw", "lock", "flush", "threads")]
+           for name in ("put_get", "accumulate", "fence", "pscw", "lock", "flush", "poll", "threads", "atomics")]
 MANY = [("coll_moves",), ("comm_create", PER_HOST), ("topo_neighbor",), ("intercomm",), ("sessions",)]
 UDP = [("p2p_sizes", 1 << 12), ("p2p_modes",), ("comm_create", PER_HOST)]
 
