@@ -3,24 +3,14 @@
 #define HEDDLE_BENCH_RMA_H
 
 #include "../common/bench.h"
+#include "../common/fail.h"
 
 #include <mpi.h>
-#include <stdarg.h>
 #include <stdint.h>
 
 enum { kBatches = 7 };
 
 static int rank, ranks;
-
-static inline void fail(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vfprintf(stderr, format, arguments);
-  va_end(arguments);
-  fputc('\n', stderr);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  exit(1);
-}
 
 static inline void rma_init(int* argc, char*** argv, const char* program, int least) {
   bench_pin();

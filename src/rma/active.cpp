@@ -124,7 +124,7 @@ class Sender {
                          0,
                          0,
                          0};
-    if (operation_.op != nullptr) prefix.detail = static_cast<std::uint8_t>(operation_.op->id);
+    if (operation_.op != nullptr) prefix.detail = static_cast<std::uint8_t>(operation_.op->index());
     if (operation_.element != nullptr) prefix.type = static_cast<std::uint16_t>(operation_.element->index());
     const Status status = post(window_, operation_.rank, lane_, prefix, packet_.data(), used_);
     // Afterwards: what another thread's flush counts stands before its question.

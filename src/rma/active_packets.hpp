@@ -21,7 +21,7 @@ struct RequestPrefix {
   std::uint64_t window;  // at the target
   std::uint64_t token;   // at the origin: a Transfer, or who asks; 0: no answer is wanted
   std::uint8_t kind;     // Kind or Ask
-  std::uint8_t detail;   // OpId, or Held
+  std::uint8_t detail;   // the constant of a predefined operation, or Held
   std::uint16_t type;    // the constant of a predefined type; 0: none
   std::uint32_t since;   // kAskLock by a reader: LockWord::Reader, as the first answer said
 };

@@ -15,15 +15,6 @@
 namespace heddle::rma {
 namespace {
 
-const mpi::Op& op_of(std::uint8_t id) noexcept {
-  constexpr std::uintptr_t kFirst = 0x20, kEnd = 0x40;  // the ABI's constants of operations
-  for (std::uintptr_t value = kFirst; value < kEnd; ++value) {
-    const mpi::Op* op = mpi::predefined_op(value);
-    if (op != nullptr && static_cast<std::uint8_t>(op->id) == id) return *op;
-  }
-  return *mpi::predefined_op(mpi::handle_value(MPI_NO_OP));
-}
-
 // To the origin of a packet. The loss of one to whom there is no lane is noticed by those who wait for it.
 template <class Prefix>
 void answer(Window& window, int origin, std::uint8_t portal, const Prefix& prefix, const std::byte* data = nullptr,
@@ -42,7 +33,7 @@ class Pieces {
         next_(packet.payload),
         end_(packet.payload + packet.payload_bytes) {
     operation_.kind = static_cast<Kind>(prefix.kind);
-    operation_.op = &op_of(prefix.detail);
+    operation_.op = mpi::predefined_op(prefix.detail);
     if (prefix.type != 0) operation_.element = mpi::predefined_datatype(prefix.type);
   }
   void run() {

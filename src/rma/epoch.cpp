@@ -23,8 +23,6 @@ namespace {
 
 enum Word : int { kPostWord = 1, kCompleteWord = 2 };
 
-void full_fence() noexcept { StdAtomics::fence(std::memory_order_seq_cst); }
-
 // Nobody waits for it here.
 Status say(Comm& comm, int rank, Word word) {
   mpi::Request* request = nullptr;

@@ -1,6 +1,7 @@
 // Which targets this process may access now, and where in a target's memory (MPI 5.0, 12.5).
 #pragma once
 
+#include "base/atomics.hpp"
 #include "base/status.hpp"
 #include "rma/window.hpp"
 
@@ -16,6 +17,9 @@ inline bool may_access(Window& window, const Target& target) noexcept {
 }
 // MPI_Win_start, MPI_Win_post and locks end what a fence began, unless something was done in it.
 Status leave_fence(Window& window);
+// Between what this process did to memory that others see, and what it does next.
+inline void full_fence() noexcept { StdAtomics::fence(std::memory_order_seq_cst); }
+
 // By a lock: what request-based operations need (12.3.5).
 inline bool is_locked(const Window& window, const Target& target) noexcept {
   const std::uint8_t held = target.held.load(std::memory_order_relaxed);

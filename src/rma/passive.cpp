@@ -14,8 +14,6 @@
 namespace heddle::rma {
 namespace {
 
-void full_fence() noexcept { StdAtomics::fence(std::memory_order_seq_cst); }
-
 void wake_sleepers(wire::NodeMemory& node, Block& block) noexcept {
   block.sleepers.wake(node.regions(), [&](std::uint32_t region) { node.ring(region); });
 }
@@ -73,6 +71,12 @@ Status end_access(Window& window, int rank, Held held) {
 }
 
 Status out_of_turn(const char* what, int rank) { return error(MPI_ERR_RMA_SYNC, "%s (rank %d)", what, rank); }
+
+// Programs wait in loops of flushes: what the others ask for goes on meanwhile.
+void begin_flush(Window& window) noexcept {
+  full_fence();
+  if (window.has_messages) window.comm->process->domain().progress_once(*window.comm->vci);
+}
 
 Status check_passive(Window& window, int rank) {
   return is_locked(window, window.target(rank)) ? Status::ok() : no_lock(rank);
@@ -156,9 +160,7 @@ Status win_flush(int rank, mpi::Win& win) {
   if (rank == MPI_PROC_NULL) return Status::ok();
   Window& window = as_window(win);
   HEDDLE_TRY(check_passive(window, rank));
-  full_fence();
-  if (window.has_messages)
-    window.comm->process->domain().progress_once(*window.comm->vci);  // programs wait in loops of it
+  begin_flush(window);
   return flush(window, rank);
 }
 
@@ -167,7 +169,7 @@ Status win_flush_all(mpi::Win& win) {
   if (!window.all.load(std::memory_order_relaxed) && window.locks.load(std::memory_order_relaxed) == 0) {
     return error(MPI_ERR_RMA_SYNC, "a flush while nothing is locked; call MPI_Win_lock or MPI_Win_lock_all first");
   }
-  full_fence();
+  begin_flush(window);
   return flush_all(window);
 }
 

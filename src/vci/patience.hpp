@@ -6,7 +6,8 @@
 // Method:  yield now and then and learn from what it brings. A yield after which something has arrived at once let the
 //          peer run: the next comes sooner. One that brought nothing, or gave the core away for long, was for strangers:
 //          the next comes later. A sibling that computes is no stranger: what it brings comes much later, so where the job
-//          has more threads than cores yields come as soon as they may. With a network, the peer that waits for this core may be a rank of another host, where hosts
+//          has more threads than cores yields come as soon as they may.
+//          With a network, the peer that waits for this core may be a rank of another host, where hosts
 //          are containers: a yield that gave the core away and brought nothing is followed by a sleep, which the network ends.
 // Threads: one object for one wait, on its stack; what was learnt belongs to the thread.
 // Cost:    two clock_gettime (20 ns each) a yield.
