@@ -1,6 +1,6 @@
 # A folder of src is a layer. Lowest first; a layer links with, and includes from, itself and the layers before it.
-# scripts/check_layers holds the includes to the same list.
-set(HEDDLE_LAYERS base boot wire match portals vci mpi p2p coll comm rma tool bindings)
+# scripts/check_layers holds the includes to the same list. portals4 is another library, made of itself, job and what is below.
+set(HEDDLE_LAYERS base plan boot wire match portals vci job mpi p2p coll comm rma part tool bindings portals4)
 
 set(HEDDLE_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Werror)
 
@@ -18,12 +18,15 @@ function(heddle_layer_objects out layer)
   set(${out} ${objects} PARENT_SCOPE)
 endfunction()
 
+set(HEDDLE_TEST_OPTIONS ${HEDDLE_WARNINGS} ${HEDDLE_PRECOMPILED_WARNINGS} ${HEDDLE_SANITIZE_TESTS})
+
 # heddle_test(name SOURCE file LAYER layer [LABELS ...] [TIMEOUT s]): a GoogleTest program against `layer` and below.
 function(heddle_test name)
   cmake_parse_arguments(T "" "SOURCE;LAYER;TIMEOUT" "LABELS;LIBS" ${ARGN})
   heddle_layer_objects(objects ${T_LAYER})
   add_executable(${name} ${T_SOURCE} ${objects})
-  target_compile_options(${name} PRIVATE ${HEDDLE_WARNINGS})
+  target_compile_options(${name} PRIVATE ${HEDDLE_TEST_OPTIONS})
+  target_precompile_headers(${name} REUSE_FROM heddle_test_headers)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
     ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS} ${T_LIBS})

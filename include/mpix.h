@@ -29,6 +29,25 @@ extern "C" {
 int MPIX_Comm_create_endpoints(MPI_Comm parent_comm, int my_num_ep, MPI_Info info, MPI_Comm out_comm_hdls[]);
 int PMPIX_Comm_create_endpoints(MPI_Comm parent_comm, int my_num_ep, MPI_Info info, MPI_Comm out_comm_hdls[]);
 
+/* Readies the two sides of started partitioned requests for each other: afterwards no MPI_Pready waits for the receiver.
+ *
+ *   request         an active partitioned send or receive
+ *   requests        `count` of them, sends and receives in any order
+ *
+ * At the sender it returns when the receiver has started its request as often as the sender: from then on each MPI_Pready moves
+ * its partition at once, on the thread that calls it. At the receiver it returns when the sender is known and has been told of the
+ * start. Whichever side calls it, the other one has to make the matching init call, and the receiver to start, before it returns;
+ * that both sides call it is usual and not needed. The request stays active, and nothing is completed.
+ *
+ * Errors:  MPI_ERR_REQUEST: null, inactive or not partitioned. Where the operation has failed already, that error, which
+ *          the call that completes it returns too.
+ * Threads: as MPI_Start: one thread for a request.
+ * Source:  Dosanjh and others, "Implementation and evaluation of MPI 4.0 partitioned communication libraries". */
+int MPIX_Pbuf_prepare(MPI_Request request);
+int PMPIX_Pbuf_prepare(MPI_Request request);
+int MPIX_Pbuf_prepareall(int count, MPI_Request requests[]);
+int PMPIX_Pbuf_prepareall(int count, MPI_Request requests[]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,7 +6,7 @@ does, and which error class it gives, is in src/bindings/call.hpp; this file dec
 """
 
 from generate_tables import (
-    ANY_TIME, AT_ONCE, AT_THE_LEADER, MAKERS, SAME_AS, BODIES, OBJECTS, IN_PLACE, NEIGHBORHOOD, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, COUNT_TYPES, DISPLACEMENTS, BLOCKS, TELLS_TWIN,
+    ANY_TIME, AT_ONCE, AT_THE_LEADER, AGREE_FIRST, CONCERNS_FILES, MAKERS, SAME_AS, BODIES, OBJECTS, IN_PLACE, NEIGHBORHOOD, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, COUNT_TYPES, DISPLACEMENTS, BLOCKS, TELLS_TWIN,
     ASSERTIONS, MOVES, ONE_ITEM, TAKES_NO_OP, NEEDS_REQUEST, NULLABLE, FRAMES, TITLES, kind_of_collective, chapter)
 
 HEAD = """\
@@ -329,7 +329,9 @@ class Body:
         places = MOVES.get(name, MOVES.get(name[1:].capitalize(), "")).split()
         for a, b in zip(places, places[1:]):
             gates = ["target_rank != MPI_PROC_NULL"] + (["reads_origin"] if a == "origin" and stem in TAKES_NO_OP else [])
-            self.check(f'check_fit("{a}", {a}_count, *{a}_datatype_, "{b}", {b}_count, *{b}_datatype_)', gates)
+            fetches = a == "origin" and "result" in places
+            check = "check_same_size" if fetches else "check_fit"
+            self.check(f'{check}("{a}", {a}_count, *{a}_datatype_, "{b}", {b}_count, *{b}_datatype_)', gates)
         if stem in ONE_ITEM:
             self.check(f'{"check_predefined" if self.found_op else "check_swappable"}("datatype", *datatype_)')
         if not self.found_op:
@@ -395,9 +397,10 @@ class Body:
         if chapter(self.f) == "window" and p.direction == "in" and p.kind in WINDOW_KINDS:
             return self.of_window(p)
         if p.kind == "POLYFUNCTION":
-            self.not_null(p)
+            if (self.f.stem, p.name) not in NULLABLE:
+                self.not_null(p)
             small = p.type.replace("_c*", "*")
-            return self.args.append(f"reinterpret_cast<{small}>({p.name})" if p.type != small else p.name)
+            return self.args.append(f"reinterpret_cast<{small}>(reinterpret_cast<void (*)()>({p.name}))" if p.type != small else p.name)
         if p.kind == "DISPLACEMENT" and p.is_array and self.collective:
             return self.count(p)
         if p.kind.startswith(("POLY", "ARRAY_LENGTH", "XFER_NUM", "NUM_BYTES", "DTYPE_")):
@@ -426,6 +429,9 @@ class Body:
             if p.kind == "WINDOW" and p.direction != "out":
                 self.blame = p.name
                 return f'{"ThroughWin" if p.direction == "inout" else "OnWin"}{{"{p.name}", {p.name}}}'
+            if p.kind == "FILE" and p.direction == "in":
+                self.blame = p.name
+                return f'OnFile{{"{p.name}", {p.name}}}'
             if p.kind == "ERRHANDLER" and self.f.stem in MAKERS:
                 self.blame = p.name
                 return f'OnErrhandler{{"{p.name}", {p.name}}}'
@@ -440,13 +446,15 @@ class Body:
                 return f'OnRequest{{"{p.name}", {pointer}, {null}}}'
             if p.kind == "MESSAGE" and p.direction != "out":
                 return f'OnMessage{{"{p.name}", {p.name}}}'
+        if self.f.stem in CONCERNS_FILES:
+            return 'OnFile{"", MPI_FILE_NULL}'
         return "OnNothing{}"
 
     def text(self):
         f = self.f
         phase = "kAnyTime" if f.stem.removeprefix("MPI_") in ANY_TIME else "kRunning"
         blame = self.choose_blame()
-        found = {"OnComm": "Comm", "OnSession": "Session", "OnErrhandler": "Errhandler", "OnWin": "Win"}.get(blame.split("{")[0])
+        found = {"OnComm": "Comm", "OnSession": "Session", "OnErrhandler": "Errhandler", "OnWin": "Win", "OnFile": "File"}.get(blame.split("{")[0])
         if self.collective and self.collective != "Reduce_local":
             self.setup_gates()
         if f.stem in TAKES_NO_OP:
@@ -479,12 +487,20 @@ class Body:
         else:
             self.line(f"return {api};")
         given = f"mpi::{found}& {self.blame}_" if found else ""
-        if found and not any(f"{self.blame}_" in text for text in self.lines):
+        if found and (self.blame is None or not any(f"{self.blame}_" in text for text in self.lines)):
             given = f"mpi::{found}&"
         out = self.name_of_null(phase)
         out += f'  return call<{phase}>("{f.name}", {blame}, [&]({given}) -> Status {{\n'
-        out += "".join(f"    {text}\n" for text in self.lines)
+        out += "".join(f"    {text}\n" for text in (self.judged() if f.stem in AGREE_FIRST else self.lines))
         return out + "  });\n"
+
+    def judged(self):
+        """What is wrong at this rank alone is told to the others, too, who wait for all to agree."""
+        checks = [text for text in self.lines if text.startswith("HEDDLE_TRY")]
+        declared = [text for text in self.lines if text.startswith("mpi::")]
+        return [*declared, "const Status judged = [&]() -> Status {", *(f"  {text}" for text in checks),
+                "  return Status::ok();", "}();", f"if (!judged) return api::refuse_topology({self.blame}_, judged);",
+                self.lines[-1]]
 
     def name_of_null(self, phase):
         """The null handles have names, too (MPI 5.0, 7.8)."""
@@ -514,9 +530,10 @@ def missing_body(f):
     if not returns_a_class(f):
         value = "0" if f.returns in ("int", "double", "MPI_Aint") else "nullptr"
         return f'  missing("{f.name}");\n  return {value};\n', set()
-    if n.startswith(("T_", "File_")) or n == "Register_datarep":
-        # The tool interface has no error handlers, and a file's default one is MPI_ERRORS_RETURN.
+    if n.startswith("T_"):  # the tool interface has no error handlers
         return f'  return missing_quietly("{f.name}");\n', set()
+    if chapter(f) == "file":
+        return f'  return missing_of_files("{f.name}");\n', set()
     comm = next((p for p in f.params if p.kind == "COMMUNICATOR" and not p.is_array and p.direction == "in"), None)
     if comm:
         return f'  return missing("{f.name}", {comm.name});\n', {comm.name}
@@ -592,7 +609,7 @@ def api_header(headers):
             f"// Generated by scripts/generate. Do not edit.\n#pragma once\n\n{includes}")
 
 
-EXTENSIONS = ["MPIX_Comm_create_endpoints"]  # mpix.h
+EXTENSIONS = ["MPIX_Comm_create_endpoints", "MPIX_Pbuf_prepare", "MPIX_Pbuf_prepareall"]  # mpix.h
 
 
 def exports(model):

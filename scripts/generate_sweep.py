@@ -28,9 +28,9 @@ def kind_in_tool(f, p):
         return "tool_values"
     if p.is_array:
         return "tool_indices" if p.name == "indices" else "optional"
+    if "_handle_get_info" in f.stem or "_callback_get_info" in f.stem:
+        return "tool_info_out"
     if f.stem.endswith(("_get_info", "_get_item")) and p.kind not in ("PVAR", "CVAR"):
-        if f.stem in EXPECTED:  # there is nothing to describe
-            return "tool_out" if "_handle_" in f.stem or "_callback_" in f.stem else "optional"
         return {"STRING": "tool_text", "STRING_LENGTH": "tool_text_length"}.get(
             p.kind, "optional")
     if p.kind in ("PVAR", "CVAR", "PVAR_SESSION"):

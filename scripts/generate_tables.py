@@ -141,20 +141,25 @@ ASSERTIONS = {"MPI_Win_fence": "NOSTORE NOPUT NOPRECEDE NOSUCCEED", "MPI_Win_pos
               "MPI_Win_lock": "", "MPI_Win_lock_all": ""}
 # A null request is an error here; elsewhere it is a request that is complete.
 NEEDS_REQUEST = {"MPI_Start", "MPI_Request_free", "MPI_Cancel", "MPI_Pready", "MPI_Pready_range", "MPI_Pready_list",
-                 "MPI_Parrived", "MPI_Grequest_complete"}
+                 "MPI_Grequest_complete"}
 # What p2p/api_at_once.hpp can do in one go for the usual arguments.
 AT_ONCE = {"MPI_Send", "MPI_Isend", "MPI_Irecv", "MPI_Wait", "MPI_Waitall"}
 # Ignored at all ranks of the local communicator but its leader (MPI 5.0, 7.6.2): null where it is nothing.
 AT_THE_LEADER = {("MPI_Intercomm_create", "peer_comm"), ("MPI_Intercomm_create_from_groups", "remote_group")}
 # What they are given as error handler is that of what they make, and hears of their own failures (MPI 5.0, 7.4.2, 11.3.1).
 MAKERS = {"MPI_Session_init", "MPI_Comm_create_from_group", "MPI_Intercomm_create_from_groups"}
+# Whose ranks first of all agree that they can go on.
+AGREE_FIRST = {"MPI_Cart_create", "MPI_Graph_create", "MPI_Dist_graph_create", "MPI_Dist_graph_create_adjacent"}
+# They have no file, and their errors go to MPI_FILE_NULL's handler all the same (MPI 5.0, 14.7).
+CONCERNS_FILES = {"MPI_Register_datarep", "MPI_File_open", "MPI_File_delete"}
 # Pointers that may be null, or that the C++ function judges together with another argument.
 NULLABLE = {("MPI_Info_get_string", "value"), ("MPI_Comm_set_attr", "attribute_val"), ("MPI_Attr_put", "attribute_val"),
             ("MPI_Type_set_attr", "attribute_val"), ("MPI_Win_set_attr", "attribute_val"), ("MPI_Get_address", "location"), ("MPI_Free_mem", "base"),
-            ("MPI_Session_get_nth_pset", "pset_name")}
+            ("MPI_Session_get_nth_pset", "pset_name"), ("MPI_Register_datarep", "read_conversion_fn"),
+            ("MPI_Register_datarep", "write_conversion_fn")}
 
 # What a chapter's functions include, where it is not call.hpp.
-FRAMES = {"tool": "call_tool", "topology": "call_topology", "window": "call_window"}
+FRAMES = {"file": "call_file", "tool": "call_tool", "topology": "call_topology", "window": "call_window"}
 TITLES = {
     "attribute": "Attributes: keys and values.",
     "buffer": "Buffers for buffered sends.",

@@ -19,12 +19,13 @@
 #include "controls.hpp"
 #include "fabric.hpp"
 #include "mpi.h"
+#include "plan.hpp"
 #include "tune.hpp"
 #include "wire/single_copy.hpp"
 
 namespace {
 
-constexpr std::string_view kCommands[] = {"info", "tune"};
+constexpr std::string_view kCommands[] = {"info", "plan", "tune"};
 constexpr std::string_view kInfoOptions[] = {"--missing", "--all", "--fabric", "--help"};
 
 constexpr char kUsage[] =
@@ -34,6 +35,7 @@ constexpr char kUsage[] =
     "  heddle info --missing   the procedures that are not implemented, one a line\n"
     "  heddle info --all       that, the limits and the files of the installation, and the control variables\n"
     "  heddle info --fabric    the networks of this host: libfabric's providers, and the one that Heddle would use\n"
+    "  heddle plan COLLECTIVE  what each rank does in a collective, step by step (--help)\n"
     "  heddle tune             measures this machine and stores what decides how long messages travel (--help)\n"
     "  heddle --help           this text\n"
     "  heddle --version        Heddle's version\n";
@@ -173,6 +175,7 @@ int main(int argc, char** argv) {
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return std::fputs(kUsage, stdout), 0;
   if (words[0] == "--version" || words[0] == "version") return std::puts("Heddle " HEDDLE_VERSION), 0;
   if (words[0] == "info") return run_info(std::span(words).subspan(1));
+  if (words[0] == "plan") return run_plan(std::span(words).subspan(1));
   if (words[0] == "tune") return run_tune(std::span(words).subspan(1));
   return unknown("command", words[0], kCommands);
 }

@@ -18,6 +18,9 @@ WINDOWS = {"create": "MPI_Win_create", "allocate": "MPI_Win_allocate", "shared":
 
 KINDS_OF = {"without": WITHOUT, "posted": ORDERS, "unexpected": ORDERS, "bandwidth": CACHES}  # the others': KINDS
 
+# long-<when>-<way>, dropped-<when>-<way>
+POSTED = {"posted": "receive posted", "found": "receive when found", "late": "100 µs later", "later": "1 ms later"}
+
 # metric → what the size is, and the text
 METRICS = {
     "latency": (SIZE, "one way, {}"),
@@ -110,6 +113,21 @@ WITH_WINDOW = {
 # <what>-<points>-<mode>-<sides but the last>, <what>-elements
 THREADED = {"drain": "time to drain", "depth": "mean search depth", "compute": "computation", "communicate": "communication"}
 
+# <way>-<threads>-<ms of computation>-<% of noise>
+PARTITIONED = {"single": "one send", "multi": "a send each", "part": "partitioned", "arrive": "partitioned, last ready to end",
+               "early": "partitioned, first here to end", "overlap": "the same ÷ first to last ready"}
+
+# flow-<layer>-<workload>-<what>
+LAYERS = {"credits": "credit", "recovery": "recovery", "mpi": "MPI"}
+WORKLOADS = {"pairs": "exchange in pairs", "flood": "all to one, any source", "turns": "all to one, in turn",
+             "last": "all to one, the last first", "slow": "pairs beside a slow one"}
+COUNTED = {"time": "time", "memory": "memory", "waits": "waits", "control": "control", "recoveries": "recoveries",
+           "resent": "sent again", "disables": "disabled", "held": "held", "searches": "searches"}
+
+# <room>-<way>-<ranks>, or that and -disables
+ROOMS = {"flood": "", "few": ", 1000 kept"}
+WAYS = {"order": "in order", "reverse": "youngest first"}
+
 
 def size_text(size):
     for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
@@ -133,6 +151,22 @@ def threaded_label(what, rest, size):
     return f"{points} points, {sides}x{size}, {mode.replace('_', ' ')}, {THREADED[what]}"
 
 
+def partitioned_label(way, rest, size):
+    threads, ms, noise = rest.split("-")
+    return f"{size_text(size)}, {threads} threads, {ms} ms + {noise} %: {PARTITIONED[way]}"
+
+
+def flow_label(rest):
+    layer, workload, what = rest.split("-")
+    return f"{WORKLOADS[workload]}, {LAYERS[layer]}: {COUNTED[what]}"
+
+
+def flood_label(room, rest, size):
+    way, ranks, *counted = rest.split("-")
+    senders = filled(COUNT, "{} senders", int(ranks) - 1)
+    return f"{senders} of {size_text(size)}, {WAYS[way]}{ROOMS[room]}{': disabled' if counted else ''}"
+
+
 def label(row):
     metric, size = row["metric"], row["size"]
     if metric in METRICS:
@@ -144,6 +178,18 @@ def label(row):
     if base == "puts":
         window, _, number = rest.partition("-")
         return f"put {size_text(size)}, {number} in an epoch, {WINDOWS[window]}"
+    if base == "reduce":
+        operation, _, kind = rest.partition("-")
+        return f"{operation} of {kind}, {size_text(size)} ÷ memcpy"
+    if base in PARTITIONED:
+        return partitioned_label(base, rest, size)
+    if base == "flow":
+        return flow_label(rest)
+    if base in ROOMS:
+        return flood_label(base, rest, size)
+    if base in ("long", "dropped"):
+        when, _, way = rest.partition("-")
+        return f"{size_text(size)}, {POSTED[when]}, {way}{', dropped' if base == 'dropped' else ''}"
     if base in THREADED:
         return threaded_label(base, rest, size)
     kind, _, number = rest.partition("-")

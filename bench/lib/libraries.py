@@ -21,10 +21,17 @@ class Library:
     variables: dict = dataclasses.field(default_factory=dict)  # of the environment, besides everybody's
     inside: tuple = ()  # what runs the launcher elsewhere
 
-    def compile(self, source, program):
+    def compile(self, source, program, *more):
+        self.build([self.prefix / "bin" / self.wrapper], program, source, *more)
+
+    def compile_portals(self, source, program, *more):
+        """With Heddle's libportals, and without MPI."""
+        lib = self.prefix / "lib"
+        self.build(["cc", f"-I{self.prefix}/include"], program, source, *more, f"-L{lib}", f"-Wl,-rpath,{lib}", "-lportals")
+
+    def build(self, compiler, program, source, *more):
         program.parent.mkdir(parents=True, exist_ok=True)
-        command = [self.prefix / "bin" / self.wrapper, "-O2", "-pthread", "-o", program, source]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run([*compiler, "-O2", "-pthread", "-o", program, source, *more], capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"bench/run: {self.title} could not build {source}:\n{done.stderr}")
 

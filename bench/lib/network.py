@@ -130,6 +130,23 @@ class Network(suites.Programs):
         return float(found.group(1))
 
 
+class LongBetweenHosts(suites.LongMessages):
+    """Where both ways cost what a network costs."""
+
+    def __init__(self, provider):
+        what = f"the suite `long` between two network namespaces, over TCP; Heddle by {provider}"
+        super().__init__("long-hosts", what, suites.long_messages)
+        self.provider = provider
+
+    def lacking(self):
+        return f"needs {', '.join(hosts.rights_lacking())}" if hosts.rights_lacking() else None
+
+    def run(self, library, work, cpus, samples, steadiness):
+        with TwoHosts() as where:
+            super().run(where.library(library, self.provider), work, cpus, samples, steadiness)
+
+
 SUITES = {suite.name: suite for suite in (
     Network("network", "net"), Network("network-rxm", "tcp;ofi_rxm"),
-    Network("hosts", "net", TwoHosts), Network("hosts-rxm", "tcp;ofi_rxm", TwoHosts))}
+    Network("hosts", "net", TwoHosts), Network("hosts-rxm", "tcp;ofi_rxm", TwoHosts),
+    LongBetweenHosts("net"))}

@@ -108,6 +108,23 @@ class Programs:
             todo = todo[len(begun):]
 
 
+LONG_MESSAGE_WAYS = ("rendezvous", "eager")
+
+
+def long_messages(_):
+    sizes = words((32 << 10, 128 << 10, 512 << 10, 2 << 20))
+    return [Program("p2p/long.c", 2, (way, when), sizes)
+            for when in ("posted", "found", "late", "later") for way in LONG_MESSAGE_WAYS]
+
+
+class LongMessages(Programs):
+    """Heddle's two ways, where messages go by packets. A peer has one, which is measured beside both."""
+
+    def run_program(self, program, library, *rest):
+        variables = {**library.variables, "HEDDLE_LONG_MESSAGES": program.args[0], "HEDDLE_SINGLE_COPY": "off"}
+        super().run_program(program, dataclasses.replace(library, variables=variables), *rest)
+
+
 class Startup:
     """How long an empty program takes from outside, and how large its ranks are after MPI_Init."""
 
@@ -263,18 +280,52 @@ def datatypes(_):
     return [Program("datatypes/pack.c", 1), Program("datatypes/exchange.c", 2)]
 
 
+def reductions(_):
+    return [Program("collectives/reduce_local.c", 1)]
+
+
+# (compute in ms, noise in %)
+PARTITIONED_WAYS, PARTITIONED_NOISE = ("single", "multi", "part", "arrive"), ((10, 4), (10, 10), (100, 4), (100, 10))
+
+
+def partitioned_runs(threads, iterations, sizes):
+    """`iterations`: by the milliseconds of computation."""
+    return [Program("partitioned/partitioned.c", 2, (way, *words((threads, ms, noise, iterations[ms]))), words(sizes))
+            for ms, noise in PARTITIONED_NOISE for way in PARTITIONED_WAYS]
+
+
+def partitioned(_):
+    return partitioned_runs(16, {10: 20, 100: 5}, [64 << 10 << 2 * i for i in range(6)])
+
+
+def partitioned_long(_):
+    return [program for threads in (16, 64)
+            for program in partitioned_runs(threads, {10: 100, 100: 100}, [64 << 10 << i for i in range(11)])]
+
+
+class WhenNamed(Programs):
+    """Of too long runs to be among all suites."""
+
+    def lacking(self):
+        return "takes more than an hour a turn; name it to run it"
+
+
 def scale(_):
     return [Program("startup/scale.c", 128, ("16", "8"))]
 
 
 SUITES = {suite.name: suite for suite in (
     Programs("p2p", "one-way latency 8 B to 4 MiB and message rate, two ranks", p2p),
+    LongMessages("long", "long messages sent at once or when asked for, by how late the receive is: time, bytes in vain", long_messages),
     Programs("threads", "MPI_THREAD_MULTIPLE: message rates, sizes, halos of a stencil, polling receivers", threads),
     Programs("matching", "1 to 16384 receives outstanding or messages unexpected; bandwidth behind a queue of receives", matching),
     Programs("halo", "halos of a process of threads, four stencils: time to drain and Heddle's search depth", halo),
     Programs("elements", "conjugate gradients, 1 to 16 threads a rank: computation, communication, Heddle's search depth", elements),
     Programs("rma", "one-sided: synchronisation, put and get beside send, atomics, threads, a target that is asleep", rma),
     Programs("datatypes", "MPI_Pack and MPI_Unpack against memcpy and a plain loop; messages of strided types", datatypes),
+    Programs("reductions", "MPI_Reduce_local of operations and types against memcpy", reductions),
+    Programs("partitioned", "16 threads fill one message: perceived bandwidth beside single and many sends, early arrival", partitioned),
+    WhenNamed("partitioned-long", "the same with 16 and 64 threads, 11 sizes, 100 iterations: more than an hour a turn", partitioned_long),
     Programs("oversubscribed", "16 ranks, or 2 for each core: ring of sendrecv, barrier, allreduce", oversubscribed),
     Startup(),
     Programs("scale", "memory of a rank of 128: after MPI_Init, with 16 communicators, after talking to 8 others on each", scale),

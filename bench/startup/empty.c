@@ -2,23 +2,14 @@
 //   empty        MPI_Init, MPI_Finalize
 //   empty rss    also the largest resident size of a rank right after MPI_Init
 #include "../common/bench.h"
+#include "../common/memory.h"
 
 #include <mpi.h>
-
-static double resident_mb(void) {
-  FILE* status = fopen("/proc/self/status", "r");
-  char line[256];
-  long kb = -1;
-  while (status && fgets(line, sizeof line, status))
-    if (sscanf(line, "VmRSS: %ld kB", &kb) == 1) break;
-  if (status) fclose(status);
-  return (double)kb / 1024;
-}
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   if (argc > 1 && strcmp(argv[1], "rss") == 0) {
-    double mine = resident_mb(), largest = 0;
+    double mine = (double)memory_kib("VmRSS") / 1024, largest = 0;
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

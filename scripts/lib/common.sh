@@ -6,6 +6,8 @@ CACHE=$ROOT/.cache
 LOGS=$ROOT/build/log
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1 CTEST_OUTPUT_ON_FAILURE=1
 mkdir -p "$CACHE" "$LOGS"
+# Of python3 itself: a version manager's script of that name takes as long to find it as most tests.
+if command -v python3 >/dev/null; then PATH=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))'):$PATH; fi
 
 say() { printf '%s\n' "$*"; }
 die() {
@@ -51,13 +53,14 @@ install_packages() {
 
 PACKAGES_BUILD=(gcc g++ cmake ninja-build git python3 python3-venv libhwloc-dev libpmix-dev libfabric-dev libhwy-dev libgtest-dev librapidcheck-dev libbenchmark-dev libcli11-dev
   pkg-config)
-PACKAGES_TEST=(clang libclang-rt-14-dev clang-format-14 gdb binutils ccache valgrind iproute2 nftables openssh-client openssh-server)
+PACKAGES_TEST=(clang libclang-rt-14-dev clang-format-14 gdb binutils ccache valgrind iproute2 nftables openssh-client openssh-server spin)
 PACKAGES_SOURCES=(apt dpkg-dev make libblas-dev)
 
 # configure <preset>, build <preset> [target...]
 configure() {
   local launcher=()
   if command -v ccache >/dev/null; then
+    export CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros  # headers that are compiled once
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
   quietly "configure-$1" cmake -S "$ROOT" --preset "$1" "${launcher[@]}"

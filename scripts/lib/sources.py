@@ -43,6 +43,9 @@ def run_all(jobs):
     return [name for name, _ in failed]
 
 
+# Folders whose every source clang compiles (scripts/check_thread_safety).
+LIBRARY = ("src", "launcher", "tools")
+
 # Debian has it apart from other headers.
 PMIX = [f"-I{path.parent}" for path in sorted(pathlib.Path("/usr/lib").glob("*/pmix2/include/pmix.h"))]
 INCLUDES = ["-Isrc", "-Iinclude", "-Ilauncher", "-Itools", "-Itests", "-Ibench/patterns", "-D_GNU_SOURCE",

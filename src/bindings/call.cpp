@@ -6,6 +6,7 @@
 #include "mpi/errhandler.hpp"
 #include "mpi/message.hpp"
 #include "mpi/spread.hpp"
+#include "mpi/win.hpp"
 
 namespace heddle::bindings {
 namespace {
@@ -18,16 +19,12 @@ Status bad(int error_class, const char* parameter, const void* handle, const voi
   return error(error_class, "%s (%p) is not a live %s: %s", parameter, handle, kind, kFreed);
 }
 
-Status not_implemented(const char* procedure) {
-  return error(MPI_ERR_UNSUPPORTED_OPERATION,
-               "%s is not implemented in this version of Heddle; 'heddle info --missing' lists what is not", procedure);
-}
-
 }  // namespace
 
 int fail(const char* procedure, mpi::Comm* comm, Status status) {
   // A request may have held the last reference to its communicator.
   if (comm != nullptr && !comm->is(mpi::Kind::kComm)) comm = nullptr;
+  if (comm != nullptr && comm->win != nullptr) return mpi::raise(*comm->win, status, procedure);
   return mpi::raise(comm, status, procedure);
 }
 
@@ -55,6 +52,11 @@ int not_running(const char* procedure) {
           : error(MPI_ERR_OTHER,
                   "%s was called before MPI_Init and outside of any session; call MPI_Init or MPI_Session_init first",
                   procedure));
+}
+
+Status not_implemented(const char* procedure) {
+  return error(MPI_ERR_UNSUPPORTED_OPERATION,
+               "%s is not implemented in this version of Heddle; 'heddle info --missing' lists what is not", procedure);
 }
 
 int missing(const char* procedure, MPI_Comm comm) {

@@ -43,7 +43,8 @@ inline constexpr auto kMustBeLive = NullRequest::kMustBeLive;
 [[gnu::cold]] int fail(const char* procedure, mpi::Comm* comm, Status status);
 [[gnu::cold]] int fail(const char* procedure, mpi::Session* session, Status status);
 [[gnu::cold]] int fail(const char* procedure, mpi::Errhandler* errhandler, Status status);
-[[gnu::cold]] int fail(const char* procedure, mpi::Win* win, Status status);  // call_window.cpp
+[[gnu::cold]] int fail(const char* procedure, mpi::Win* win, Status status);    // call_window.cpp
+[[gnu::cold]] int fail(const char* procedure, mpi::File* file, Status status);  // call_file.cpp
 inline int fail_unattached(const char* procedure, Status status) {
   return fail(procedure, static_cast<mpi::Comm*>(nullptr), status);
 }
@@ -51,6 +52,7 @@ inline int fail_unattached(const char* procedure, Status status) {
 // What is not implemented says so, through the error handler of the communicator, or not through any.
 [[gnu::cold]] int missing(const char* procedure, MPI_Comm comm = MPI_COMM_NULL);
 [[gnu::cold]] int missing_quietly(const char* procedure);
+[[gnu::cold]] Status not_implemented(const char* procedure);
 
 [[gnu::cold]] Status bad_handle(const char* parameter, MPI_Comm handle);
 [[gnu::cold]] Status bad_handle(const char* parameter, MPI_Group handle);

@@ -54,6 +54,12 @@ Status does_not_fit(const char* from_name, MPI_Count from_bytes, const char* to_
   return error(MPI_ERR_TRUNCATE, "%s_count and %s_datatype are %lld bytes, which do not fit into the %s's %lld",
                from_name, from_name, static_cast<long long>(from_bytes), to_name, static_cast<long long>(to_bytes));
 }
+Status too_few(const char* from_name, MPI_Count from_bytes, const char* to_name, MPI_Count to_bytes) {
+  return error(MPI_ERR_COUNT,
+               "%s_count and %s_datatype are %lld bytes, fewer than the %s's %lld; each element that is fetched is "
+               "combined with one, so name as many, or MPI_NO_OP to fetch only",
+               from_name, from_name, static_cast<long long>(from_bytes), to_name, static_cast<long long>(to_bytes));
+}
 Status is_no_op(const char* parameter) {
   return error(MPI_ERR_OP, "%s is MPI_NO_OP, which is for MPI_Get_accumulate, MPI_Rget_accumulate and MPI_Fetch_and_op",
                parameter);

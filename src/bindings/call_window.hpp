@@ -21,6 +21,7 @@ namespace heddle::bindings {
 [[gnu::cold]] Status bad_assertion(const char* parameter, int assertion, int known);
 [[gnu::cold]] Status bad_lock_type(const char* parameter, int lock_type);
 [[gnu::cold]] Status does_not_fit(const char* from_name, MPI_Count from_bytes, const char* to_name, MPI_Count to_bytes);
+[[gnu::cold]] Status too_few(const char* from_name, MPI_Count from_bytes, const char* to_name, MPI_Count to_bytes);
 [[gnu::cold]] Status is_no_op(const char* parameter);
 // Types without data are no other items.
 [[gnu::cold]] Status check_other_items(const char* parameter, const mpi::Datatype& type, const mpi::Datatype& target);
@@ -59,6 +60,15 @@ inline Status check_fit(const char* from_name, MPI_Count from_count, const mpi::
                         MPI_Count to_count, const mpi::Datatype& to) {
   const MPI_Count from_bytes = from_count * from.size, to_bytes = to_count * to.size;
   return from_bytes <= to_bytes ? Status::ok() : does_not_fit(from_name, from_bytes, to_name, to_bytes);
+}
+
+// What is combined and fetched in one is as much at both ends: of an element that is fetched and not combined the standard does
+// not speak. REQUIRES: as check_fit().
+inline Status check_same_size(const char* from_name, MPI_Count from_count, const mpi::Datatype& from,
+                              const char* to_name, MPI_Count to_count, const mpi::Datatype& to) {
+  HEDDLE_TRY(check_fit(from_name, from_count, from, to_name, to_count, to));
+  const MPI_Count from_bytes = from_count * from.size, to_bytes = to_count * to.size;
+  return from_bytes == to_bytes ? Status::ok() : too_few(from_name, from_bytes, to_name, to_bytes);
 }
 
 // MPI_NO_OP is for what fetches (MPI 5.0, 12.3.4).

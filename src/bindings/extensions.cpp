@@ -2,6 +2,7 @@
 #include <mpix.h>
 #include "bindings/call.hpp"
 #include "comm/api_comm.hpp"
+#include "part/api.hpp"
 
 using namespace heddle;
 using namespace heddle::bindings;
@@ -20,5 +21,17 @@ HEDDLE_PUBLIC int PMPIX_Comm_create_endpoints(MPI_Comm parent_comm, int my_num_e
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPIX_Comm_create_endpoints) int MPIX_Comm_create_endpoints(MPI_Comm, int, MPI_Info,
                                                                                        MPI_Comm[]);
+
+HEDDLE_PUBLIC int PMPIX_Pbuf_prepare(MPI_Request request) {
+  return call<kRunning>("MPIX_Pbuf_prepare", OnRequest{"request", &request, kMustBeLive},
+                        [&] { return api::pbuf_prepare(request); });
+}
+HEDDLE_PUBLIC HEDDLE_ALIAS(PMPIX_Pbuf_prepare) int MPIX_Pbuf_prepare(MPI_Request);
+
+HEDDLE_PUBLIC int PMPIX_Pbuf_prepareall(int count, MPI_Request requests[]) {
+  return call<kRunning>("MPIX_Pbuf_prepareall", OnRequests{"requests", "count", count, requests, kMustBeLive},
+                        [&] { return api::pbuf_prepareall(count, requests); });
+}
+HEDDLE_PUBLIC HEDDLE_ALIAS(PMPIX_Pbuf_prepareall) int MPIX_Pbuf_prepareall(int, MPI_Request[]);
 
 }  // extern "C"

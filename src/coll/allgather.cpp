@@ -1,86 +1,60 @@
 // Allgather and alltoall, in all their forms.
+#include "coll/bind.hpp"
 #include "coll/build.hpp"
 
 namespace heddle::coll {
-
 namespace {
 
-// Up to this much in all, few rounds matter more than the copy into place.
-constexpr MPI_Count kFewRounds = 64 * 1024;
+using plan::Collective;
 
-// In round k everyone passes on the 2^k blocks that it has, its own first, to the rank 2^k below; at the end slot i is
-// the block of the i-th rank after this one.
-void allgather_dissemination(Schedule& s, Buffer recv_each) {
-  const int me = s.rank(), size = s.size();
-  const MPI_Count block = recv_each.bytes(), count = recv_each.count;
-  Buffer slots = s.scratch_bytes(size * block);
-  s.copy(recv_each.part(me * count, count), slots.part(0, block));
-  for (int have = 1; have < size; have *= 2) {
-    const MPI_Count bytes = (have < size - have ? have : size - have) * block;
-    s.send(slots.part(0, bytes), (me - have + size) % size);
-    s.recv(slots.part(have * block, bytes), (me + have) % size);
-    s.join();
-  }
-  s.copy(slots.part(block, (size - 1 - me) * block), recv_each.part((me + 1) * count, (size - 1 - me) * count));
-  s.copy(slots.part((size - me) * block, me * block), recv_each.part(0, me * count));
-}
-
-// In each round everyone passes on, to the next rank, the block that it got in the round before.
-void allgather_ring(Schedule& s, const Blocks& recv) {
-  const int me = s.rank(), size = s.size();
-  const int next = (me + 1) % size, previous = (me - 1 + size) % size;
-  for (int round = 0; round < size - 1; ++round) {
-    const Buffer out = recv[(me - round + size) % size];
-    const Buffer in = recv[(me - round - 1 + size) % size];
-    if (out.bytes() != 0) s.send(out, next);
-    if (in.bytes() != 0) s.recv(in, previous);
-    s.join();
-  }
+void build_gathered(Schedule& s, Lengths lengths, Buffer send, const Blocks& recv, MPI_Count most_bytes) {
+  const Image all = Image::of(recv);
+  build_by_plan(s, Collective::kAllgather, 0, false, static_cast<std::uint64_t>(most_bytes), [&](const plan::Plan&) {
+    Call call{lengths, send.in_place() ? all : Image::own(send), all};
+    call.apart = !recv.equal();
+    return call;
+  });
 }
 
 // MPI_IN_PLACE: what is sent lies where the answers go, so it is packed and put aside first.
-void alltoall_in_place(Schedule& s, const Blocks& data) {
-  const int me = s.rank(), size = s.size();
-  for (int i = 1; i < size; ++i) {
-    const int peer = (me + i) % size;
-    const Buffer block = data[peer];
-    if (data.leaves_out(block)) continue;
-    const Buffer aside = s.scratch_bytes(block.bytes());
-    s.copy(block, aside);
-    s.send(aside, peer);
-    s.recv(block, peer);
+Buffer put_aside(Schedule& s, const Blocks& data, const MPI_Count* edges) {
+  const Buffer aside = s.scratch_bytes(edges[s.size()]);
+  for (int i = 0; i < s.size(); ++i) {
+    if (i != s.rank() && edges[i + 1] != edges[i]) s.copy(data[i], aside.part(edges[i], edges[i + 1] - edges[i]));
   }
+  return aside;
 }
-
 }  // namespace
 
 void build_allgather(Schedule& s, Buffer send, Buffer recv_each) {
-  if (!send.in_place()) s.copy(send, recv_each.part(s.rank() * recv_each.count, recv_each.count));
-  if (s.size() == 1) return;
-  if (recv_each.bytes() <= kFewRounds / s.size()) {
-    allgather_dissemination(s, recv_each);
-  } else {
-    allgather_ring(s, Blocks(recv_each));
-  }
+  const MPI_Count block = recv_each.bytes();
+  build_gathered(s, Lengths::equal(block), send, Blocks(recv_each), block);
 }
 
 void build_allgatherv(Schedule& s, Buffer send, const Blocks& recv) {
-  if (!send.in_place()) s.copy(send, recv[s.rank()]);
-  allgather_ring(s, recv);
+  MPI_Count most = 0;
+  const MPI_Count* edges = s.edges([&](int i) {
+    const MPI_Count bytes = recv[i].bytes();
+    most = bytes > most ? bytes : most;
+    return bytes;
+  });
+  if (edges != nullptr) build_gathered(s, Lengths::varying(edges), send, recv, most);
 }
 
 void build_alltoall(Schedule& s, const Blocks& send, const Blocks& recv) {
-  if (send.in_place()) return alltoall_in_place(s, recv);
-  const int me = s.rank(), size = s.size();
-  for (int i = 1; i < size; ++i) {
-    const int peer = (me - i + size) % size;
-    if (!recv.leaves_out(recv[peer])) s.recv(recv[peer], peer);
+  // Only where there is one count for all do the ranks know the bytes of each other's blocks.
+  const MPI_Count block = recv.equal() ? recv[0].bytes() : 0;
+  Call call{Lengths::equal(block), Image::of(send), Image::of(recv)};
+  call.skips_empty = recv.leaves_out_empty(s.size());
+  if (send.in_place()) {
+    const MPI_Count* edges = s.edges([&](int i) { return recv[i].bytes(); });
+    if (edges == nullptr) return;
+    call.lengths = Lengths::varying(edges);
+    call.input = Image::whole(put_aside(s, recv, edges));
+    call.keeps_own = true;
   }
-  for (int i = 1; i < size; ++i) {
-    const int peer = (me + i) % size;
-    if (!send.leaves_out(send[peer])) s.send(send[peer], peer);
-  }
-  s.copy(send[me], recv[me]);
+  const std::uint64_t bytes = recv.equal() ? static_cast<std::uint64_t>(block) : plan::kUnknownBytes;
+  build_by_plan(s, Collective::kAlltoall, 0, false, bytes, [&](const plan::Plan&) { return call; });
 }
 
 }  // namespace heddle::coll

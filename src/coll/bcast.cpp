@@ -1,31 +1,29 @@
 // Barrier and broadcast.
-#include <bit>
-
+#include "coll/bind.hpp"
 #include "coll/build.hpp"
-#include "coll/tree.hpp"
 
 namespace heddle::coll {
 
-// In round k everyone hears, directly or not, from the 2^k ranks before it.
+using plan::Collective;
+
 void build_barrier(Schedule& s) {
-  const Buffer nothing(nullptr, 0, mpi::byte_type());
-  for (int distance = 1; distance < s.size(); distance *= 2) {
-    s.send(nothing, (s.rank() + distance) % s.size());
-    s.recv(nothing, (s.rank() - distance + s.size()) % s.size());
-    s.join();
-  }
+  build_by_plan(s, Collective::kBarrier, 0, false, 0, [](const plan::Plan&) { return Call{Lengths::equal(0)}; });
 }
 
+// Counts and types may differ between ranks where the bytes are the same (MPI 5.0, 6.4), so what is cut into shares is cut by
+// bytes; a type with gaps is packed for that.
 void build_bcast(Schedule& s, Buffer data, int root) {
-  const Tree tree(s, root);
-  if (!tree.is_root()) {
-    s.recv(data, tree.parent());
-    s.join();
-  }
-  for (unsigned distance = std::bit_ceil(static_cast<unsigned>(s.size())) / 2; distance > 0; distance /= 2) {
-    const int d = static_cast<int>(distance);
-    if (tree.has_child(d)) s.send(data, tree.rank(tree.me() + d));
-  }
+  const MPI_Count bytes = data.bytes();
+  const plan::Plan* plan = plan_of(s, Collective::kBcast, root, false, static_cast<std::uint64_t>(bytes));
+  if (plan == nullptr) return;
+  if (plan->blocks == 1) return bind(s, *plan, {Lengths::equal(data.count), {}, Image::whole(data)});
+  const bool packs = !data.type->contiguous && bytes != 0;
+  const Buffer packed = packs ? s.scratch_bytes(bytes) : Buffer(data.data, bytes, mpi::byte_type());
+  if (packs && s.rank() == root) s.copy(data, packed);
+  bind(s, *plan, {Lengths::shares(bytes, plan->blocks), {}, Image::whole(packed)});
+  if (!packs || s.rank() == root) return;
+  s.join();
+  s.copy(packed, data);
 }
 
 }  // namespace heddle::coll

@@ -51,22 +51,32 @@ class Blocks {
       : data_(const_cast<void*>(data)), types_(types), counts_(counts), displacements_(displacements) {}
 
   bool in_place() const noexcept { return data_ == MPI_IN_PLACE; }
-  // Rank i's. Its type is null only when its count is 0 and each rank has a type of its own.
+  // Rank i's.
   Buffer operator[](int i) const noexcept {
     if (equal_) return Buffer(data_, 0, *type_).part(i * count_, count_);
     Buffer b;
     b.count = counts_[i];
-    b.type = type_;
-    if (b.count == 0) return b;
+    b.type = type_ != nullptr ? type_ : &mpi::byte_type();
+    if (b.count == 0) return b;  // and a type of its own means nothing
     if (types_ != nullptr) b.type = mpi::from_handle(types_[i]);
     b.data = advance(data_, displacements_[i] * (types_ == nullptr ? type_->extent : 1));
     return b;
   }
 
-  // Whether no message is sent for it. Where everyone has a count for each other rank, many are 0, and both sides know.
-  // Where there is one count for all, an empty block is sent: a rank that has another count hears of it, instead of
-  // waiting.
-  bool leaves_out(const Buffer& block) const noexcept { return !equal_ && block.bytes() == 0; }
+  // Blocks first to first + n - 1. REQUIRES: they lie one after the other: one count for all, or n is 1.
+  Buffer run(int first, int n) const noexcept {
+    return equal_ ? Buffer(data_, 0, *type_).part(first * count_, n * count_) : (*this)[first];
+  }
+  bool equal() const noexcept { return equal_; }
+
+  // Whether no message is sent for an empty block, in an exchange of each of `ranks` with each. One is sent: a rank that has
+  // another count hears of it, instead of waiting. But where each rank has counts of its own for very many others, most
+  // are 0, and both sides know.
+  bool leaves_out_empty(int ranks) const noexcept { return !equal_ && ranks > kMostThatHear; }
+  bool leaves_out(const Buffer& block, int ranks) const noexcept {
+    return leaves_out_empty(ranks) && block.bytes() == 0;
+  }
+  static constexpr int kMostThatHear = 64;
 
  private:
   void* data_;

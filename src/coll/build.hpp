@@ -1,13 +1,9 @@
 // One builder for each collective: writes the steps of one rank into a schedule.
 //
-// Method:  trees are binomial, over ranks relative to the root; equal reductions on every rank are recursive doubling;
-//          equal blocks from everyone travel by the dissemination pattern while short and round a ring when long;
-//          everything that describes a block for each rank apart is linear. Data passes through other ranks packed.
-//          Which messages are sent follows only from what all ranks know: the size, the root, the bytes of a block. A
-//          reduction combines operands of neighbouring ranks, lower before higher, so that every operation is served
-//          alike, commutative or not, and all ranks that get a result get the same bits.
-// Threads: any; a builder touches its schedule only.
-// Cost:    steps and memory of O(log size) for trees, O(size) for the others.
+// Method:  a plan (plan/plan.hpp) for the collective, chosen by what all ranks know: the size, the root, the bytes of a block or of
+//          the vector, whether the operation commutes; bind.hpp makes steps of it. All ranks that get a result get the same bits.
+// Threads: any; a builder touches its schedule, and the plans that the communicator keeps.
+// Cost:    steps as the plan has instructions; a plan is compiled when it is first used (some us).
 #pragma once
 
 #include "coll/schedule.hpp"

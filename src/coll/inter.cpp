@@ -2,19 +2,13 @@
 //
 // Method:  data for or from each rank apart goes straight between the two; everything else goes over rank 0 of each group:
 //          what a group combines or spreads it does with the builders for one group, among its own members.
+#include <algorithm>
+
 #include "coll/build.hpp"
 #include "coll/deal.hpp"
 
 namespace heddle::coll {
 namespace {
-
-// A block for or from a rank of the remote group. An empty one, which may have no type, is not sent: both sides know.
-void send_block(Schedule& s, Buffer block, int r) {
-  if (block.bytes() != 0) s.send(block, r);
-}
-void recv_block(Schedule& s, Buffer block, int r) {
-  if (block.bytes() != 0) s.recv(block, r);
-}
 
 // The steps that `build` writes stay in the local group. They are over when it returns.
 template <class Build>
@@ -74,23 +68,28 @@ void build_inter_bcast(Schedule& s, Buffer data, int root) {
 }
 
 void build_inter_gather(Schedule& s, Buffer send, const Blocks& recv, int root) {
-  if (root >= 0) send_block(s, send, root);
-  for (int r = 0; root == MPI_ROOT && r < s.remote_size(); ++r) recv_block(s, recv[r], r);
+  if (root >= 0) s.send(send, root);
+  for (int r = 0; root == MPI_ROOT && r < s.remote_size(); ++r) s.recv(recv[r], r);
 }
 
 void build_inter_scatter(Schedule& s, const Blocks& send, Buffer recv, int root) {
-  if (root >= 0) recv_block(s, recv, root);
-  for (int r = 0; root == MPI_ROOT && r < s.remote_size(); ++r) send_block(s, send[r], r);
+  if (root >= 0) s.recv(recv, root);
+  for (int r = 0; root == MPI_ROOT && r < s.remote_size(); ++r) s.send(send[r], r);
 }
 
 void build_inter_allgather(Schedule& s, Buffer send, const Blocks& recv) {
-  for (int r = 0; r < s.remote_size(); ++r) recv_block(s, recv[r], r);
-  for (int r = 0; r < s.remote_size(); ++r) send_block(s, send, r);
+  for (int r = 0; r < s.remote_size(); ++r) s.recv(recv[r], r);
+  for (int r = 0; r < s.remote_size(); ++r) s.send(send, r);
 }
 
 void build_inter_alltoall(Schedule& s, const Blocks& send, const Blocks& recv) {
-  for (int r = 0; r < s.remote_size(); ++r) recv_block(s, recv[r], r);
-  for (int r = 0; r < s.remote_size(); ++r) send_block(s, send[r], r);
+  const int ranks = std::max(s.size(), s.remote_size());
+  for (int r = 0; r < s.remote_size(); ++r) {
+    if (!recv.leaves_out(recv[r], ranks)) s.recv(recv[r], r);
+  }
+  for (int r = 0; r < s.remote_size(); ++r) {
+    if (!send.leaves_out(send[r], ranks)) s.send(send[r], r);
+  }
 }
 
 void build_inter_reduce(Schedule& s, Buffer own, void* result, Op& op, int root) {

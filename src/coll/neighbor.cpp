@@ -2,8 +2,8 @@
 //
 // Method:  all five are the same schedule over two descriptions of blocks; in an allgather every outgoing block is the
 //          same one. Which of several edges between two ranks a block takes follows from the order of the messages
-//          (mpi/topology.hpp). Empty blocks are not sent where each edge has a count of its own
-//          (Blocks::leaves_out): the other side knows that they are empty.
+//          (mpi/topology.hpp). Empty blocks are sent, too, so that nobody waits for one that the other side
+//          takes for empty.
 // Cost:    indegree + outdegree messages, one round. An edge to this rank itself is a message, too.
 #include "coll/api_neighbor.hpp"
 #include "coll/operation.hpp"
@@ -24,11 +24,11 @@ void build(Schedule& s, const Topology& topology, Outgoing out, const Blocks& in
   for (int i = 0; i < topology.indegree(); ++i) {
     const int slot = topology.receive_slot(i);
     const int source = topology.sources[static_cast<std::size_t>(slot)];
-    if (source != MPI_PROC_NULL && !in.leaves_out(in[slot])) s.recv(in[slot], source);
+    if (source != MPI_PROC_NULL) s.recv(in[slot], source);
   }
   for (int i = 0; i < topology.outdegree(); ++i) {
     const int destination = topology.destinations[static_cast<std::size_t>(i)];
-    if (destination != MPI_PROC_NULL && !in.leaves_out(out(i))) s.send(out(i), destination);
+    if (destination != MPI_PROC_NULL) s.send(out(i), destination);
   }
 }
 

@@ -15,17 +15,23 @@ constinit SharedSlab<Operation, 8> operations;
 // The user may free datatypes and the operation while the collective is under way (MPI 4.1, 6.12).
 void retain_arguments(Schedule& schedule) {
   for (Step& step : schedule) {
-    if (step.from.type != nullptr) mpi::retain(*step.from.type);
     if (step.to.type != nullptr) mpi::retain(*step.to.type);
-    if (step.kind == StepKind::kReduce) mpi::retain(*step.op);
+    if (step.kind == StepKind::kReduce) {
+      mpi::retain(*step.operands.op);
+    } else if (step.from.type != nullptr) {
+      mpi::retain(*step.from.type);
+    }
   }
 }
 
 void release_arguments(Schedule& schedule) {
   for (Step& step : schedule) {
-    if (step.from.type != nullptr) mpi::release(*step.from.type);
     if (step.to.type != nullptr) mpi::release(*step.to.type);
-    if (step.kind == StepKind::kReduce) mpi::release(*step.op);
+    if (step.kind == StepKind::kReduce) {
+      mpi::release(*step.operands.op);
+    } else if (step.from.type != nullptr) {
+      mpi::release(*step.from.type);
+    }
   }
 }
 
@@ -67,7 +73,7 @@ Status start(mpi::Request& request) {
 
 Operation::Operation(mpi::Comm& c) noexcept
     : Request(kOperationType),
-      schedule(c.rank, c.size, c.is_inter() ? c.peer_count : 0),
+      schedule(c.rank, c.size, c.is_inter() ? c.peer_count : 0, &c.plans),
       messages(c, /*blocking=*/false) {
   comm = &c;
   vci = c.vci;

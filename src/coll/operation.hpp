@@ -126,7 +126,7 @@ Status carry_out(mpi::Comm& comm, Form form, Build&& build) {
     operation->schedule.join();
     return launch(*operation, form);
   }
-  Schedule schedule(comm.rank, comm.size, comm.is_inter() ? comm.peer_count : 0);
+  Schedule schedule(comm.rank, comm.size, comm.is_inter() ? comm.peer_count : 0, &comm.plans);
   build(schedule);
   schedule.join();
   if (schedule.out_of_memory()) return out_of_memory(comm);

@@ -1,133 +1,68 @@
 // Reductions.
-#include <bit>
-#include <utility>
-
+#include "coll/bind.hpp"
 #include "coll/build.hpp"
-#include "coll/deal.hpp"
-#include "coll/partial.hpp"
-#include "coll/tree.hpp"
 
 namespace heddle::coll {
-
-// Binomial: a rank combines its own operand with those of its subtree, nearest first, and hands the sum to its parent.
-// An operation that does not commute needs the tree rooted at rank 0, which passes the result on.
-void build_reduce(Schedule& s, Buffer own, void* result, Op& op, int root) {
-  const int top = op.commutative ? root : 0;
-  const Tree tree(s, top);
-  const Buffer to(result, own.count, *own.type);
-  Partial partial(s, op, own, tree.is_root() && top == root ? to : Buffer());
-  for (int d = 1; tree.has_child(d); d *= 2) {
-    const Buffer operand = partial.operand(Partial::kHigher);
-    s.recv(operand, tree.rank(tree.me() + d));
-    s.join();
-    partial.absorb(operand, Partial::kHigher);
-  }
-  if (!tree.is_root()) s.send(partial.value(), tree.parent());
-  if (top == root) {
-    if (tree.is_root()) partial.deliver();
-    return;
-  }
-  if (tree.is_root()) s.send(partial.value(), root);
-  if (s.rank() == root) {
-    s.join();
-    s.recv(to, top);
-  }
-}
-
-// Recursive doubling. When the size is no power of two, the first ranks form pairs, and the lower of each pair lets the
-// higher one speak for it.
-void build_allreduce(Schedule& s, Buffer own, void* result, Op& op) {
-  const int me = s.rank();
-  const int doubling = static_cast<int>(std::bit_floor(static_cast<unsigned>(s.size())));
-  const int pairs = s.size() - doubling;
-  const Buffer to(result, own.count, *own.type);
-  const bool paired = me < 2 * pairs;
-  if (paired && me % 2 == 0) {
-    s.send(own, me + 1);
-    s.join();
-    s.recv(to, me + 1);
-    return;
-  }
-  Partial partial(s, op, own, to);
-  if (paired) {
-    const Buffer operand = partial.operand(Partial::kLower);
-    s.recv(operand, me - 1);
-    s.join();
-    partial.absorb(operand, Partial::kLower);
-  }
-  const int place = paired ? me / 2 : me - pairs;
-  for (int d = 1; d < doubling; d *= 2) {
-    const int other = place ^ d;
-    const int peer = other < pairs ? 2 * other + 1 : other + pairs;
-    const auto side = other < place ? Partial::kLower : Partial::kHigher;
-    const Buffer operand = partial.operand(side);
-    s.send(partial.value(), peer);
-    s.recv(operand, peer);
-    s.join();
-    partial.absorb(operand, side);
-  }
-  partial.deliver();
-  if (paired) s.send(to, me - 1);
-}
-
 namespace {
 
-// Rank 0 gets the whole result, then deals it out.
-template <class CountOf>
-void reduce_then_scatter(Schedule& s, Buffer own, void* result, CountOf&& count_of, Op& op) {
-  Buffer whole;
-  if (s.rank() == 0) whole = s.scratch(own.count, *own.type);
-  build_reduce(s, own, whole.data, op, 0);
-  s.join();
-  deal_out(s, whole, result, *own.type, count_of);
+using plan::Collective;
+
+// Blocks are shares of the vector.
+void build_vector(Schedule& s, Collective what, Buffer own, void* result, Op& op, int root) {
+  const auto bytes = static_cast<std::uint64_t>(own.bytes());
+  build_by_plan(s, what, root, !op.commutative, bytes, [&](const plan::Plan& plan) {
+    return Call{Lengths::shares(own.count, plan.blocks), Image::whole(own),
+                Image::whole(Buffer(result, own.count, *own.type)), &op, own.type};
+  });
 }
 
-// Recursive doubling: `sum` covers the ranks of this rank's block of 2^k, as far as they exist, and `result` those of
-// them that count for this rank. A block that lacks ranks at its end is the last one, so nobody needs its sum.
-void build_prefix(Schedule& s, Buffer own, void* result, Op& op, bool inclusive) {
-  const Buffer to(result, own.count, *own.type);
-  Buffer sum = s.scratch(own.count, *own.type);
-  Buffer operand = s.scratch(own.count, *own.type);
-  s.copy(own, sum);
-  if (inclusive && own.data != result) s.copy(own, to);
-  bool begun = inclusive;
-  for (int d = 1; d < s.size(); d *= 2) {
-    const int peer = s.rank() ^ d;
-    if (peer >= s.size()) continue;
-    s.send(sum, peer);
-    s.recv(operand, peer);
-    s.join();
-    if (peer > s.rank()) {
-      s.reduce(op, sum, operand);
-      std::swap(sum, operand);
-      continue;
-    }
-    if (begun) {
-      s.reduce(op, operand, to);
-    } else {
-      s.copy(operand, to);
-    }
-    begun = true;
-    s.reduce(op, operand, sum);
-  }
+// Blocks are the ranks'. `most_bytes`: of the longest one.
+void build_scattered(Schedule& s, Lengths lengths, const void* own, void* result, Datatype& type, Op& op,
+                     MPI_Count most_bytes) {
+  const auto rank = static_cast<std::uint32_t>(s.rank()), size = static_cast<std::uint32_t>(s.size());
+  const MPI_Count count = lengths.edge(rank + 1) - lengths.edge(rank);
+  const bool in_place = own == result;  // the part of this rank may lie over what is still to be read
+  const Buffer mine = in_place ? s.scratch(count, type) : Buffer(result, count, type);
+  build_by_plan(
+      s, Collective::kReduceScatter, 0, !op.commutative, static_cast<std::uint64_t>(most_bytes),
+      [&](const plan::Plan&) {
+        return Call{lengths, Image::whole(Buffer(own, lengths.edge(size), type)), Image::own(mine), &op, &type};
+      });
+  if (!in_place) return;
+  s.join();
+  s.copy(mine, Buffer(result, count, type));
 }
 
 }  // namespace
 
+void build_reduce(Schedule& s, Buffer own, void* result, Op& op, int root) {
+  build_vector(s, Collective::kReduce, own, result, op, root);
+}
+
+void build_allreduce(Schedule& s, Buffer own, void* result, Op& op) {
+  build_vector(s, Collective::kAllreduce, own, result, op, 0);
+}
+
+void build_scan(Schedule& s, Buffer own, void* result, Op& op) {
+  build_vector(s, Collective::kScan, own, result, op, 0);
+}
+
+void build_exscan(Schedule& s, Buffer own, void* result, Op& op) {
+  build_vector(s, Collective::kExscan, own, result, op, 0);
+}
+
 void build_reduce_scatter(Schedule& s, const void* own, void* result, IntArray counts, Datatype& type, Op& op) {
-  MPI_Count total = 0;
-  for (int i = 0; i < s.size(); ++i) total += counts[i];
-  reduce_then_scatter(
-      s, Buffer(own, total, type), result, [&](int i) { return counts[i]; }, op);
+  MPI_Count most = 0;
+  const MPI_Count* edges = s.edges([&](int i) {
+    most = counts[static_cast<std::size_t>(i)] > most ? counts[static_cast<std::size_t>(i)] : most;
+    return counts[static_cast<std::size_t>(i)];
+  });
+  if (edges == nullptr) return;
+  build_scattered(s, Lengths::varying(edges), own, result, type, op, mpi::total_bytes(type, most));
 }
 
 void build_reduce_scatter_block(Schedule& s, const void* own, void* result, MPI_Count count, Datatype& type, Op& op) {
-  reduce_then_scatter(
-      s, Buffer(own, s.size() * count, type), result, [&](int) { return count; }, op);
+  build_scattered(s, Lengths::equal(count), own, result, type, op, mpi::total_bytes(type, count));
 }
-
-void build_scan(Schedule& s, Buffer own, void* result, Op& op) { build_prefix(s, own, result, op, true); }
-
-void build_exscan(Schedule& s, Buffer own, void* result, Op& op) { build_prefix(s, own, result, op, false); }
 
 }  // namespace heddle::coll

@@ -41,6 +41,11 @@ void run_copy(const Step& step, Transport& transport) {
   mpi::copy_typed(*step.from.type, step.from.count, step.from.data, *step.to.type, step.to.count, step.to.data);
 }
 
+inline void run_reduce(const Operands& o, const Buffer& to) noexcept {
+  if (o.right == to.data) return mpi::reduce(*o.op, o.left, to.data, to.count, *to.type);
+  mpi::reduce_into(*o.op, o.left, o.right, to.data, to.count, *to.type);
+}
+
 // Ends a schedule that cannot come to its end. False: call again after progress.
 template <class Transport>
 [[gnu::cold]] bool give_up(Schedule& schedule, Progress& at, Transport& transport) {
@@ -74,7 +79,7 @@ bool run(Schedule& schedule, Progress& at, Transport& transport) {
         break;
       case StepKind::kReduce:
         if (step.to.bytes() == 0) break;  // nothing is combined
-        mpi::reduce(*step.op, step.from.data, step.to.data, step.to.count, *step.to.type);
+        run_reduce(step.operands, step.to);
         break;
       case StepKind::kJoin:
         for (; at.joined < at.next; ++at.joined) {

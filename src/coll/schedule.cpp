@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "plan/plan.hpp"
+
 namespace heddle::coll {
 
 namespace {
@@ -20,6 +22,13 @@ Schedule::~Schedule() {
     std::free(blocks_);
     blocks_ = next;
   }
+  if (spare_plan_ != nullptr) [[unlikely]]
+    delete spare_plan_;
+}
+
+plan::Plan& Schedule::spare_plan() {
+  if (spare_plan_ == nullptr) spare_plan_ = new plan::Plan;
+  return *spare_plan_;
 }
 
 Step* Schedule::add(StepKind kind) noexcept {
@@ -35,9 +44,7 @@ Step* Schedule::add(StepKind kind) noexcept {
       capacity_ *= 2;
     }
   }
-  Step* step = new (&steps_[length_++]) Step{};
-  step->kind = kind;
-  return step;
+  return new (&steps_[length_++]) Step{kind, 0, {Buffer()}, Buffer(), nullptr};
 }
 
 void Schedule::send(Buffer from, int peer) noexcept {
@@ -58,11 +65,10 @@ void Schedule::copy(Buffer from, Buffer to) noexcept {
   step->to = to;
 }
 
-void Schedule::reduce(Op& op, Buffer in, Buffer inout) noexcept {
+void Schedule::reduce_into(Op& op, const void* left, const void* right, Buffer to) noexcept {
   Step* step = add(StepKind::kReduce);
-  step->from = in;
-  step->to = inout;
-  step->op = &op;
+  step->operands = {left, right, &op};
+  step->to = to;
 }
 
 void Schedule::join() noexcept {

@@ -17,6 +17,11 @@
 #include "coll/buffer.hpp"
 #include "mpi/op.hpp"
 
+namespace heddle::plan {
+class Cache;
+struct Plan;
+}  // namespace heddle::plan
+
 namespace heddle::coll {
 
 using mpi::Op;
@@ -26,15 +31,21 @@ enum class StepKind : std::uint8_t { kSend, kRecv, kCopy, kReduce, kJoin };
 // Added to a rank of the local group of an intercommunicator.
 inline constexpr int kLocal = 1 << 30;
 
+// What a reduction takes: as many items, of the same type, as its result has.
+struct Operands {
+  const void *left, *right;
+  Op* op;
+};
+
 struct Step {
   StepKind kind;
-  int peer;     // send, receive
-  Buffer from;  // send, copy, reduce
-  Buffer to;    // receive, copy, reduce: to = from op to
+  int peer;  // send, receive
   union {
-    Op* op;         // reduce
-    void* pending;  // send, receive: the transport's, while the step is under way
+    Buffer from;        // send, copy
+    Operands operands;  // reduce
   };
+  Buffer to;      // receive, copy, reduce: to = left op right; `to` may be one of them
+  void* pending;  // send, receive: the transport's, while the step is under way
 };
 static_assert(sizeof(Step) == 64, "a cache line");
 static_assert(std::is_trivially_copyable_v<Step>);
@@ -44,8 +55,10 @@ class Schedule {
   static constexpr std::size_t kInlineSteps = 12;  // allreduce on 16 ranks
   static constexpr std::size_t kInlineScratch = 256;
 
-  // `remote_size` of an intercommunicator: its remote group's, to whose ranks messages go.
-  Schedule(int rank, int size, int remote_size = 0) noexcept : rank_(rank), size_(size), remote_size_(remote_size) {}
+  // `remote_size` of an intercommunicator: its remote group's, to whose ranks messages go. `plans` of this rank, among
+  // `size`, outlive the schedule; null: they are compiled each time.
+  Schedule(int rank, int size, int remote_size = 0, plan::Cache* plans = nullptr) noexcept
+      : rank_(rank), size_(size), remote_size_(remote_size), plans_(plans) {}
   ~Schedule();
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
@@ -54,6 +67,7 @@ class Schedule {
   int size() const noexcept { return size_; }
   int remote_size() const noexcept { return remote_size_; }
   bool is_inter() const noexcept { return remote_size_ != 0; }
+  plan::Cache* plans() const noexcept { return plans_; }
   // Whether the messages of the next steps stay in the local group of an intercommunicator.
   void stay_local(bool local) noexcept { local_ = local ? kLocal : 0; }
 
@@ -61,7 +75,9 @@ class Schedule {
   void recv(Buffer to, int peer) noexcept;
   void copy(Buffer from, Buffer to) noexcept;
   // inout = in op inout; `in` comes from lower ranks.
-  void reduce(Op& op, Buffer in, Buffer inout) noexcept;
+  void reduce(Op& op, Buffer in, Buffer inout) noexcept { reduce_into(op, in.data, inout.data, inout); }
+  // to = left op right; `to` may be one of them, and of a user's operation not the left one.
+  void reduce_into(Op& op, const void* left, const void* right, Buffer to) noexcept;
   // Waits for every step so far.
   void join() noexcept;
 
@@ -71,8 +87,22 @@ class Schedule {
   // The same as packed data.
   Buffer scratch_bytes(MPI_Count bytes) noexcept;
 
+  // Where the blocks of the ranks begin, and where the last one ends, when they lie one after the other: size() + 1 numbers,
+  // as long as the schedule lives. Null: memory ran out.
+  template <class LengthOf>
+  const MPI_Count* edges(LengthOf&& length_of) noexcept {
+    auto* all = static_cast<MPI_Count*>(allocate((static_cast<std::size_t>(size_) + 1) * sizeof(MPI_Count)));
+    if (all == nullptr) return nullptr;
+    all[0] = 0;
+    for (int i = 0; i < size_; ++i) all[i + 1] = all[i] + length_of(i);
+    return all;
+  }
+
   // A builder does not look whether memory ran out: whoever called it asks here, before the first step is run.
   bool out_of_memory() const noexcept { return out_of_memory_; }
+  void run_out_of_memory() noexcept { out_of_memory_ = true; }
+  // For a plan that lives as long as the schedule; one at a time.
+  plan::Plan& spare_plan();
 
   Step* begin() noexcept { return steps_; }
   Step* end() noexcept { return steps_ + length_; }
@@ -87,6 +117,7 @@ class Schedule {
   void* allocate(std::size_t bytes) noexcept;
 
   int rank_, size_, remote_size_;
+  plan::Cache* plans_;
   int local_ = 0;  // added to the peers
   bool out_of_memory_ = false;
   std::size_t length_ = 0;
@@ -94,6 +125,7 @@ class Schedule {
   Step* steps_ = reinterpret_cast<Step*>(inline_steps_);
   std::size_t scratch_used_ = 0;
   Block* blocks_ = nullptr;
+  plan::Plan* spare_plan_ = nullptr;
   alignas(64) std::byte inline_steps_[kInlineSteps * sizeof(Step)];
   alignas(64) std::byte inline_scratch_[kInlineScratch];
 };

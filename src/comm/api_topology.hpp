@@ -8,6 +8,9 @@
 
 namespace heddle::api {
 
+// For what MPI_Cart_create and the other constructors find wrong before they are asked (comm/with_topology.hpp).
+Status refuse_topology(mpi::Comm& comm, Status refusal);
+
 using mpi::Comm;
 using mpi::Info;
 

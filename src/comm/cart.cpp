@@ -47,6 +47,8 @@ Status check_room(const Grid& grid, MPI_Count maxdims) {
 
 }  // namespace
 
+Status refuse_topology(Comm& comm, Status refusal) { return comm::refuse(comm, refusal); }
+
 Status cart_create(Comm& comm, int ndims, const int* dims, const int* periods, int, MPI_Comm* comm_cart) {
   HEDDLE_TRY(coll::check_intra(comm));
   *comm_cart = MPI_COMM_NULL;
@@ -68,11 +70,12 @@ Status cart_create(Comm& comm, int ndims, const int* dims, const int* periods, i
 Status cart_sub(Comm& comm, const int* remain_dims, MPI_Comm* newcomm) {
   const Grid* grid = nullptr;
   HEDDLE_TRY(find_grid(comm, &grid));
-  if (remain_dims == nullptr && grid->ndims() > 0) {
-    return error(MPI_ERR_ARG, "remain_dims is a null pointer; it needs a flag for each of the %d dimensions",
-                 grid->ndims());
-  }
   *newcomm = MPI_COMM_NULL;
+  if (remain_dims == nullptr && grid->ndims() > 0) {
+    return comm::refuse(
+        comm, error(MPI_ERR_ARG, "remain_dims is a null pointer; it needs a flag for each of the %d dimensions",
+                    grid->ndims()));
+  }
   Digest digest;
   Grid sub;
   for (int i = 0; i < grid->ndims(); ++i) {

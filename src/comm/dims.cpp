@@ -3,8 +3,8 @@
 // Problem: the standard asks for dimensions "as close to each other as possible", which greedy distributions of prime
 //          factors miss (they make 18 x 10 of 180 = 15 x 12).
 // Method:  search all ways to write the number as a product of non-increasing factors for the smallest difference
-//          between the largest and the smallest; among equals, the one whose largest factors are smallest. Factors are
-//          tried from the balanced one upwards, so the first find bounds the rest of the search.
+//          between the largest and the smallest; among equals, for the one whose smallest factors are largest.
+//          Factors are tried from the balanced one upwards, so the first find bounds the rest of the search.
 // Cost:    below 1 ms for every number; most of it looks for the divisors of a large one.
 #include <algorithm>
 #include <vector>
@@ -54,8 +54,10 @@ class Search {
     if (open == 1) {
       if (rest > limit) return;
       chosen_.push_back(rest);
-      if (chosen_.front() - rest < spread_) {
-        spread_ = chosen_.front() - rest;
+      const int spread = chosen_.front() - rest;
+      if (spread < spread_ || (spread == spread_ && std::lexicographical_compare(best_.rbegin(), best_.rend(),
+                                                                                 chosen_.rbegin(), chosen_.rend()))) {
+        spread_ = spread;
         best_ = chosen_;
       }
       chosen_.pop_back();
@@ -65,8 +67,8 @@ class Search {
       if (factor > limit || factor > rest) break;
       if (rest % factor != 0 || !reaches(factor, open, rest)) continue;
       const int largest = chosen_.empty() ? factor : chosen_.front();
-      // To be better, all factors must be above this; the larger this one is, the less is left for them.
-      const int bound = largest - spread_;
+      // To be as good, all factors must be above this; the larger this one is, the less is left for them.
+      const int bound = largest - spread_ - 1;
       if (bound > 0 && !can_stay_above(bound, open - 1, rest / factor)) break;
       chosen_.push_back(factor);
       extend(rest / factor, factor);

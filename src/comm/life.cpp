@@ -9,6 +9,7 @@
 #include "boot/boot.hpp"
 #include "mpi/control.hpp"
 #include "mpi/counts.hpp"
+#include "mpi/file.hpp"
 #include "mpi/process.hpp"
 #include "mpi/state.hpp"
 #include "p2p/install.hpp"
@@ -32,7 +33,9 @@ Status start(Process& process, int threads) {
   std::unique_ptr<boot::Boot> boot = boot::connect(status);
   HEDDLE_TRY(status);
   HEDDLE_TRY(mpi::freeze_controls());
-  return process.start(std::move(boot), threads);
+  HEDDLE_TRY(process.start(std::move(boot), threads));
+  p2p::install(process.domain());
+  return process.open();
 }
 
 Status make_process(int threads) {
@@ -41,7 +44,6 @@ Status make_process(int threads) {
     mpi::thaw_controls();
     return status;
   }
-  p2p::install(process->domain());
   owner = getpid();
   mpi::set_process(process.release());
   return Status::ok();
@@ -64,7 +66,8 @@ void drain(Process& process, bool alone) {
 Status say_goodbye(Process& process) {
   mpi::library_users.store(0, std::memory_order_release);
   mpi::close_counts();
-  process.set_away(true);
+  mpi::forget_files();
+  process.leave();
   // A launcher from which there is no return hears of it when no session can come any more, or when MPI_Finalize has told
   // it all that it waits for.
   if (said_goodbye || !(process.boot().can_rejoin() || mpi::finalized() || program_ends)) return Status::ok();
@@ -77,8 +80,7 @@ Status come_back(Process& process) {
     HEDDLE_TRY(process.boot().rejoin());
     said_goodbye = false;
   }
-  process.set_away(false);
-  return Status::ok();
+  return process.open();
 }
 
 void take_down() {
@@ -125,6 +127,7 @@ Status meet() {
 
 Status part() {
   Process& process = *mpi::process();
+  if (mpi::library_users.load(std::memory_order_relaxed) == 1) process.domain().set_unlimited(true);
   if (!process.has_fabric()) return Status::ok();
   drain(process, false);
   return meet();

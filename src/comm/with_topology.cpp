@@ -21,6 +21,13 @@ Status agree(Comm& parent, Creation& creation, Status judged, const Digest& dige
   return Status::ok();
 }
 
+Status refuse(Comm& parent, Status refusal) {
+  if (parent.is_inter()) return refusal;  // each rank is told what is wrong with that
+  Creation creation(parent);
+  creation.refuse(refusal);
+  return creation.agree();
+}
+
 Status make_with_topology(Creation& creation, const std::vector<int>& ranks,
                           std::shared_ptr<const mpi::Topology> topology, MPI_Comm* newcomm) {
   Comm* made = nullptr;

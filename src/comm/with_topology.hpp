@@ -28,6 +28,9 @@ class Digest {
 // All members of the parent tell each other whether they can go on. `judged`: what this process has found in its
 // arguments; `digest`: of those that must be the same at all ranks; `member`: it will be in the new communicator.
 Status agree(Comm& parent, Creation& creation, Status judged, const Digest& digest, bool member);
+// An argument is wrong at this rank alone, before it could describe a topology: the others, who are about to agree(), hear of
+// it, instead of waiting. Its own error, or that of a rank before it.
+Status refuse(Comm& parent, Status refusal);
 // The communicator of these ranks of the parent, this process among them, with the topology. After agree().
 Status make_with_topology(Creation& creation, const std::vector<int>& ranks,
                           std::shared_ptr<const mpi::Topology> topology, MPI_Comm* newcomm);

@@ -2,15 +2,14 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <new>
-#include <system_error>
 
 #include "base/cpu.hpp"
+#include "base/own_thread.hpp"
 #include "mpi.h"
 
 namespace heddle::match {
@@ -26,18 +25,7 @@ void HotCache::prefetch(Range range) noexcept {
 Status HotCache::start(std::chrono::nanoseconds period, int core) {
   period_ = period;
   stopping_ = false;
-  // The program's signals are for the program's threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Status status;
-  try {
-    thread_ = std::thread([this] { run(); });
-    pthread_setname_np(thread_.native_handle(), "heddle-warm");
-  } catch (const std::system_error& failure) {
-    status = error(MPI_ERR_OTHER, "cannot start a thread for hot caching: %s", failure.what());
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  Status status = start_own_thread(&thread_, "heddle-warm", "for hot caching", [this] { run(); });
   if (!status || core == kAnyCore) return status;
 
   cpu_set_t cores;

@@ -1,7 +1,9 @@
 #include "match/lanes.hpp"
 
+#include "base/instruction_sets.hpp"
+
 // Highway compiles what is between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE once for each instruction set, by including
-// this file again. Its own run-time choice needs its library; the few lines of ours below need none.
+// this file again.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "match/lanes.cpp"
 #include <hwy/foreach_target.h>
@@ -41,30 +43,15 @@ namespace heddle::match::kernels {
 namespace {
 
 template <class T>
-Pair<T> best() noexcept {
-#if HWY_ARCH_X86
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
-#if HWY_TARGETS & HWY_AVX3
-  if (avx2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512dq")) {
-    return N_AVX3::pair<T>;
-  }
-#endif
-#if HWY_TARGETS & HWY_AVX2
-  if (avx2) return N_AVX2::pair<T>;
-#endif
-#if HWY_TARGETS & HWY_SSE4
-  if (__builtin_cpu_supports("sse4.2")) return N_SSE4::pair<T>;
-#endif
-#endif
-  return HWY_STATIC_DISPATCH(pair<T>);
+Pair<T> best_pair() noexcept {
+  return best(HEDDLE_RUNNABLE(pair<T>));
 }
 
 }  // namespace
 
-const Pair<std::uint8_t> pair8 = best<std::uint8_t>();
-const Pair<std::uint16_t> pair16 = best<std::uint16_t>();
-const Pair<std::uint32_t> pair32 = best<std::uint32_t>();
+const Pair<std::uint8_t> pair8 = best_pair<std::uint8_t>();
+const Pair<std::uint16_t> pair16 = best_pair<std::uint16_t>();
+const Pair<std::uint32_t> pair32 = best_pair<std::uint32_t>();
 
 }  // namespace heddle::match::kernels
 #endif  // HWY_ONCE

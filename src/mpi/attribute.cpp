@@ -30,6 +30,7 @@ constexpr int kFirstKeyval = 1024;  // above the ABI's predefined ones
 struct Table {
   std::mutex mutex;  // guards this and the Attributes of every object
   std::map<int, KeyvalRef> by_number;
+  std::map<int, std::weak_ptr<Keyval>> freed;  // those that attributes still use, and some that none does
   int next = kFirstKeyval;
 };
 
@@ -237,9 +238,16 @@ Status create_keyval(Kind kind, AttributeFunction copy, AttributeFunction remove
 
 Status free_keyval(Kind kind, int* keyval) {
   std::lock_guard lock(table().mutex);
+  Table& keyvals = table();
   KeyvalRef found;
-  HEDDLE_TRY(find_keyval(kind, name_of(kind), *keyval, &found));
-  table().by_number.erase(*keyval);
+  // A callback may free the key that it is called for, whose user has freed it, too: nothing is left to be done.
+  if (const auto it = keyvals.freed.find(*keyval); it != keyvals.freed.end()) found = it->second.lock();
+  if (found == nullptr || found->kind != kind) {
+    HEDDLE_TRY(find_keyval(kind, name_of(kind), *keyval, &found));
+    keyvals.by_number.erase(*keyval);
+    std::erase_if(keyvals.freed, [](const auto& entry) { return entry.second.expired(); });
+    keyvals.freed.emplace(*keyval, found);
+  }
   *keyval = MPI_KEYVAL_INVALID;
   return Status::ok();
 }

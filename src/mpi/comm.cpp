@@ -13,6 +13,7 @@
 #include "mpi/spread.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
+#include "wire/board.hpp"
 
 namespace heddle::mpi {
 namespace {
@@ -97,7 +98,13 @@ void destroy(Comm& comm) noexcept {
 }
 
 Comm::Comm(Process& p, Group& g) noexcept
-    : Object(Kind::kComm), process(&p), group(&g), rank(g.rank), size(g.size()), peer_count(g.size()) {}
+    : Object(Kind::kComm),
+      process(&p),
+      group(&g),
+      rank(g.rank),
+      size(g.size()),
+      peer_count(g.size()),
+      plans(&p.forced_plans()) {}
 
 Comm::~Comm() {
   // What is still unexpected can never be received: no handle names the context any more.
@@ -106,6 +113,7 @@ Comm::~Comm() {
     s.vci->matching().purge(address.context + static_cast<std::uint32_t>(Channel::kUser));
     s.vci->matching().matcher().share(address.context + static_cast<std::uint32_t>(Channel::kUser));
     s.vci->matching().purge(address.context + static_cast<std::uint32_t>(Channel::kCollective));
+    s.vci->matching().purge(address.context + static_cast<std::uint32_t>(Channel::kPartitioned));
   });
   process->release_address(address);
   delete bsend_account.load(std::memory_order_relaxed);

@@ -4,8 +4,8 @@
 //          make a communicator without agreeing with all others on a number.
 // Method:  each process gives the communicator an index of its own (context.hpp) and a VCI of its own; creation tells
 //          each member the others' pairs. A sender therefore writes the *receiver's* context into the header and
-//          uses the receiver's VCI. One index is two contexts: user traffic and collective traffic, so a user's
-//          wildcard never sees the library's own messages.
+//          uses the receiver's VCI. One index is three contexts: user traffic, collective traffic and what
+//          matches partitioned requests, so a user's wildcard never sees the library's own messages.
 // Threads: immutable after creation, except the atomics and what `mutex` guards. A peer's lane is filled in on first
 //          use, by whichever thread comes first.
 // Cost:    16 bytes a member.
@@ -21,11 +21,15 @@
 #include "mpi.h"
 #include "mpi/group.hpp"
 #include "mpi/object.hpp"
+#include "plan/cache.hpp"
 
 namespace heddle::vci {
 class Vci;
 class Lane;
 }  // namespace heddle::vci
+namespace heddle::wire {
+class Board;
+}
 
 namespace heddle::mpi {
 
@@ -35,15 +39,16 @@ struct Errhandler;
 struct Info;
 struct Attributes;
 struct Topology;
+struct Win;
 
-enum class Channel : std::uint32_t { kUser = 0, kCollective = 1 };
+enum class Channel : std::uint32_t { kUser = 0, kCollective = 1, kPartitioned = 2 };
 
 // What the program asserts of a communicator, in bits (MPI 5.0, 7.4.4).
 enum Assertion : std::uint16_t { kNoAnySource = 1, kNoAnyTag = 2 };
 
 // Where one process listens for one communicator.
 struct Address {
-  std::uint32_t context = 0;   // of the user channel; the collective channel is the next number
+  std::uint32_t context = 0;   // of the user channel; the other channels are the next numbers
   std::uint8_t vci = 0;        // its own
   std::uint8_t vcis = 1;       // those of the process, when it can spread the communicator over them; else 1
   std::uint16_t asserted = 0;  // Assertions that this process was given
@@ -86,6 +91,15 @@ struct Comm : Object {
   std::unique_ptr<Peer[]> peers;             // by rank; no lane in a spread communicator
   std::unique_ptr<Spread> spread;            // null: it uses one VCI
   std::shared_ptr<const Topology> topology;  // null: none; set before anyone has the handle
+  Win* win = nullptr;                        // the window whose own it is: that hears of what fails
+
+  // What its blocking collectives go by within a node (coll/board.hpp), when there is one; until then, how many are still to
+  // come before it is made. Of the thread that calls the collective.
+  std::unique_ptr<wire::Board> board;
+  static constexpr int kNever = -1, kUndecided = -2;
+  int before_board = kUndecided;
+
+  plan::Cache plans;  // what its collectives by messages run
 
   std::atomic<std::uint32_t> collective_sequence{0};  // numbers the collectives, gives each its tag
 

@@ -14,12 +14,12 @@ std::uint32_t ContextTable::reserve() {
     index = static_cast<std::uint32_t>(generation_.size());
     generation_.push_back(0);
   }
-  return (static_cast<std::uint32_t>(generation_[index]) << (kIndexBits + 1)) | (index << 1);
+  return (static_cast<std::uint32_t>(generation_[index]) << (kIndexBits + kChannelBits)) | (index << kChannelBits);
 }
 
 void ContextTable::release(std::uint32_t context) {
   std::lock_guard lock(mutex_);
-  free_.push_back((context >> 1) & (kIndexLimit - 1));
+  free_.push_back((context >> kChannelBits) & (kIndexLimit - 1));
 }
 
 std::uint32_t ContextTable::in_use() const {

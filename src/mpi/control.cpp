@@ -16,6 +16,10 @@ namespace {
 
 constexpr const char* kMappings[] = {"hints", "communicators", "none"};  // vci::Mapping
 
+constexpr const char* kLongMessageWays[] = {"rendezvous", "eager"};  // vci::LongMessages
+
+constexpr const char* kOffOn[] = {"off", "on"};
+
 constexpr const char* kFabricUses[] = {"auto", "always"};  // FabricUse
 
 // A text about the network, which nobody needs to set.
@@ -64,6 +68,11 @@ const std::array<Control, kControls> kTable{{
      "asserts that it uses no wildcards; each communicator, whatever is asserted; or none, all share one",
      static_cast<int>(vci::DomainOptions{}.mapping), 0, static_cast<int>(std::size(kMappings)) - 1, kMappings,
      MPI_T_VERBOSITY_TUNER_BASIC, MPI_T_SCOPE_LOCAL},
+    {"progress_thread", "HEDDLE_PROGRESS_THREAD", "threads",
+     "whether a thread of the library makes progress while the program computes, so that one-sided operations that go "
+     "by "
+     "messages do not wait for the target's next call; it takes locks that a program with one thread does without",
+     0, 0, static_cast<int>(std::size(kOffOn)) - 1, kOffOn, MPI_T_VERBOSITY_USER_BASIC, MPI_T_SCOPE_LOCAL},
     {"single_copy",
      "HEDDLE_SINGLE_COPY",
      "messages",
@@ -76,6 +85,73 @@ const std::array<Control, kControls> kTable{{
      MPI_T_VERBOSITY_USER_BASIC,
      MPI_T_SCOPE_LOCAL,
      "auto"},
+    {"long_messages", "HEDDLE_LONG_MESSAGES", "messages",
+     "what a sender does with a message of more than one packet that its receiver does not read by itself: rendezvous, "
+     "it sends the first packet, and the rest when a receive asks for it; or eager, it sends all of it at once, and "
+     "again "
+     "what came before its receive was posted",
+     static_cast<int>(vci::DomainOptions{}.long_messages), 0, static_cast<int>(std::size(kLongMessageWays)) - 1,
+     kLongMessageWays, MPI_T_VERBOSITY_TUNER_BASIC, MPI_T_SCOPE_LOCAL},
+    {"unexpected_headers",
+     "HEDDLE_UNEXPECTED_HEADERS",
+     "messages",
+     "messages that a process keeps before their receive is posted; what is sent beyond that stays at its sender until "
+     "it "
+     "is wanted. All ranks need the same value",
+     128 << 10,
+     16,
+     1 << 30,
+     {},
+     MPI_T_VERBOSITY_TUNER_BASIC,
+     MPI_T_SCOPE_ALL_EQ},
+    {"unexpected_bytes",
+     "HEDDLE_UNEXPECTED_BYTES",
+     "messages",
+     "bytes of their payloads that a process keeps; beyond that a message comes without its payload, which follows "
+     "when its "
+     "receive is posted. All ranks need the same value",
+     32 << 20,
+     1 << 10,
+     1 << 30,
+     {},
+     MPI_T_VERBOSITY_TUNER_BASIC,
+     MPI_T_SCOPE_ALL_EQ},
+    {"held_bytes",
+     "HEDDLE_HELD_BYTES",
+     "messages",
+     "bytes of messages that MPI_Send copies and keeps at the sender, so that it returns although the receiver has no "
+     "room "
+     "for them; beyond that MPI_Send waits",
+     1 << 30,
+     0,
+     1 << 30,
+     {},
+     MPI_T_VERBOSITY_TUNER_BASIC,
+     MPI_T_SCOPE_LOCAL},
+    {"board_after",
+     "HEDDLE_BOARD_AFTER",
+     "collectives",
+     "how many blocking collectives of a communicator within a node go by messages before it gets memory of its own "
+     "for "
+     "them (a reduction makes it at once); -1: it never does. All ranks need the same value",
+     4,
+     -1,
+     1 << 30,
+     {},
+     MPI_T_VERBOSITY_TUNER_BASIC,
+     MPI_T_SCOPE_ALL_EQ},
+    {"plans",
+     "HEDDLE_PLANS",
+     "collectives",
+     "algorithms that take the place of the usual ones in collectives by messages, such as "
+     "bcast=chain:4,allreduce=phases; `heddle plan --help` lists them. All ranks need the same value",
+     0,
+     0,
+     0,
+     {},
+     MPI_T_VERBOSITY_TUNER_DETAIL,
+     MPI_T_SCOPE_ALL_EQ,
+     ""},
     {"profile",
      "HEDDLE_PROFILE",
      "messages",

@@ -8,6 +8,7 @@
 #include "mpi.h"
 #include "mpi/context.hpp"
 #include "vci/domain.hpp"
+#include "vci/event_log.hpp"
 #include "wire/segment.hpp"
 
 namespace heddle::mpi {
@@ -91,6 +92,11 @@ void leave_matching_time() noexcept {
   LockGuard guard(source.lock);
   const bool last = --source.time_takers == 0;
   if (last && source.domain != nullptr && at_home()) take_time(*source.domain, false);
+}
+
+vci::EventLog& event_log() noexcept {
+  static constinit vci::EventLog log;
+  return log;
 }
 
 std::uint64_t contexts_in_use() noexcept {

@@ -1,4 +1,4 @@
-// What this program has counted, for MPI_T, which may be asked at any time.
+// What this program has counted, and what has happened in it, for MPI_T, which may be asked at any time.
 //
 // Method:  the first user of the library (comm/life.hpp) names the domain whose VCIs count, the last one takes their last
 //          counts. In between a reader keeps the last one waiting for the moment of its reading.
@@ -12,7 +12,8 @@
 
 namespace heddle::vci {
 class Domain;
-}
+class EventLog;
+}  // namespace heddle::vci
 
 namespace heddle::mpi {
 
@@ -35,5 +36,8 @@ void leave_matching_time() noexcept;
 std::uint64_t contexts_in_use() noexcept;
 // Receives of this communicator whose requests still exist. Takes the locks of its VCIs.
 std::uint64_t open_receives(Comm& comm) noexcept;
+
+// What happens in this process's domain, for the tool interface. Never destroyed.
+vci::EventLog& event_log() noexcept;
 
 }  // namespace heddle::mpi

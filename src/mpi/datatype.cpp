@@ -61,13 +61,13 @@ constexpr Row kRows[] = {
     integer<short>(0x208, "MPI_SHORT"),
     integer<int>(0x209, "MPI_INT"),
     integer<long>(0x20a, "MPI_LONG"),
-    integer<long long>(0x20b, "MPI_LONG_LONG"),
+    integer<long long>(0x20b, "MPI_LONG_LONG_INT"),
     integer<unsigned short>(0x20c, "MPI_UNSIGNED_SHORT"),
     integer<unsigned>(0x20d, "MPI_UNSIGNED"),
     integer<unsigned long>(0x20e, "MPI_UNSIGNED_LONG"),
     integer<unsigned long long>(0x20f, "MPI_UNSIGNED_LONG_LONG"),
     row<float>(0x210, "MPI_FLOAT", Basic::kFloat32),
-    row<Two<float>>(0x212, "MPI_C_FLOAT_COMPLEX", Basic::kComplex32),
+    row<Two<float>>(0x212, "MPI_C_COMPLEX", Basic::kComplex32),
     row<Two<float>>(0x213, "MPI_CXX_FLOAT_COMPLEX", Basic::kComplex32),
     row<double>(0x214, "MPI_DOUBLE", Basic::kFloat64),
     row<Two<double>>(0x216, "MPI_C_DOUBLE_COMPLEX", Basic::kComplex64),
@@ -93,10 +93,11 @@ constexpr Row kRows[] = {
     row<Two<std::int32_t>>(0x232, "MPI_2INTEGER", Basic::kTwoInteger),
     row<bool>(0x238, "MPI_C_BOOL", Basic::kBool),
     row<bool>(0x239, "MPI_CXX_BOOL", Basic::kBool),
-    row<wchar_t>(0x23c, "MPI_WCHAR", Basic::kText),
+    row<wchar_t>(0x23c, "MPI_WCHAR", Basic::kWideText),
     integer<std::int8_t>(0x240, "MPI_INT8_T"),
     integer<std::uint8_t>(0x241, "MPI_UINT8_T"),
-    row<char>(0x243, "MPI_CHAR", Basic::kText),
+    row<char>(0x243, "MPI_CHAR",
+              Basic::kInt8),  // programs do arithmetic on it, though MPI 5.0, 6.9.2 names no such operation
     integer<signed char>(0x244, "MPI_SIGNED_CHAR"),
     integer<unsigned char>(0x245, "MPI_UNSIGNED_CHAR"),
     row<unsigned char>(0x247, "MPI_BYTE", Basic::kByte),
@@ -197,16 +198,12 @@ constinit const std::array<std::uint8_t, 256> predefined_sizes = [] {
 
 Datatype& byte_type() noexcept { return slots.slot[kByteSlot].type; }
 
-// Characters of two sizes are alike but for their alignment.
 const Datatype& element_of(const Datatype& type) noexcept {
   if (type.is_predefined()) return type;
-  const Datatype* like = &byte_type();
   for (std::size_t i = 0; i < kTypes; ++i) {
-    if (kRows[i].basic != type.basic) continue;
-    like = &slots.slot[i].type;
-    if (kRows[i].alignment == type.alignment) break;
+    if (kRows[i].basic == type.basic) return slots.slot[i].type;
   }
-  return *like;
+  return byte_type();
 }
 
 Datatype* take_datatype() noexcept { return derived_types().take(); }

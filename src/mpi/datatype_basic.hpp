@@ -48,6 +48,7 @@ enum class Basic : std::uint8_t {
   kTwoDoublePrecision,
   kTwoInteger,  // Fortran: two of a kind
   kText,        // characters: no arithmetic
+  kWideText,    // of several bytes
   kPacked,
   kCount,
 };

@@ -11,6 +11,7 @@
 #include "base/slab.hpp"
 #include "boot/boot.hpp"
 #include "mpi/error_text.hpp"
+#include "mpi/file.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/session.hpp"
 #include "mpi/state.hpp"
@@ -79,9 +80,9 @@ std::string describe(Status status, const char* procedure) {
 }
 
 template <class Target>
-Errhandler* own_or_fatal(Target& target) noexcept {
+Errhandler* own_or(Errhandler& otherwise, Target& target) noexcept {
   std::lock_guard lock(target.mutex);
-  Errhandler* handler = target.errhandler != nullptr ? target.errhandler : &predefined().fatal;
+  Errhandler* handler = target.errhandler != nullptr ? target.errhandler : &otherwise;
   handler->retain();
   return handler;
 }
@@ -150,9 +151,10 @@ Errhandler* take_errhandler(Kind target, Errhandler::Function function) noexcept
 Status check_target(const Errhandler& errhandler, Kind kind) {
   if (errhandler.is_predefined() || errhandler.target == kind) return Status::ok();
   return error(MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_%s_create_errhandler",
-               kind == Kind::kComm  ? "Comm"
-               : kind == Kind::kWin ? "Win"
-                                    : "Session");
+               kind == Kind::kComm   ? "Comm"
+               : kind == Kind::kWin  ? "Win"
+               : kind == Kind::kFile ? "File"
+                                     : "Session");
 }
 
 void release(Errhandler& errhandler) noexcept {
@@ -160,8 +162,9 @@ void release(Errhandler& errhandler) noexcept {
   if (errhandler.release()) errhandlers().give_back(&errhandler);
 }
 
-Errhandler* get_errhandler(Comm& comm) noexcept { return own_or_fatal(comm); }
-Errhandler* get_errhandler(Win& win) noexcept { return own_or_fatal(win); }
+Errhandler* get_errhandler(Comm& comm) noexcept { return own_or(predefined().fatal, comm); }
+Errhandler* get_errhandler(Win& win) noexcept { return own_or(predefined().fatal, win); }
+Errhandler* get_errhandler(File& file) noexcept { return own_or(predefined().returns, file); }
 
 Errhandler* get_errhandler(Session& session) noexcept {
   std::lock_guard lock(session.mutex);
@@ -180,6 +183,7 @@ void set_errhandler(Win& win, Errhandler& errhandler) noexcept {
   survive(*win.comm, errhandler);
   replace(win.mutex, win.errhandler, errhandler);
 }
+void set_errhandler(File& file, Errhandler& errhandler) noexcept { replace(file.mutex, file.errhandler, errhandler); }
 
 void flush_output() noexcept {
   if (ftrylockfile(stdout) != 0) return;
@@ -199,6 +203,10 @@ int raise(Session& session, Status status, const char* procedure) noexcept {
 
 int raise(Win& win, Status status, const char* procedure) noexcept {
   return raise<MPI_Win_errhandler_function>(win, name_of(win), status, procedure);
+}
+
+int raise(File& file, Status status, const char* procedure) noexcept {
+  return raise<MPI_File_errhandler_function>(file, "MPI_FILE_NULL", status, procedure);
 }
 
 int raise(Errhandler& handler, Status status, const char* procedure) noexcept {

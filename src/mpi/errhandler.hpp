@@ -1,9 +1,9 @@
 // What happens when a call fails: error handlers.
 //
-// Problem: the user decides, per communicator, session or window, whether an error ends the job, comes back as a code, or
+// Problem: the user decides, per communicator, session, window or file, whether an error ends the job, comes back as a code, or
 //          calls a function; a person whose job ended must see one line that says which rank, which procedure, what and why.
 // Method:  an implementation returns a Status; the binding hands it to raise(), which finds the handler of the
-//          object and does what it says. A communicator or window that was given none has MPI_ERRORS_ARE_FATAL. Errors
+//          object and does what it says. A communicator or window that was given none has MPI_ERRORS_ARE_FATAL, a file MPI_ERRORS_RETURN. Errors
 //          that belong to no object go to MPI_COMM_SELF's handler (MPI 5.0, 9.3), or, while there is no MPI_COMM_SELF, to
 //          the initial one, which is fatal.
 // Threads: any. Handlers run with no lock of the library held, so they may call MPI.
@@ -19,6 +19,7 @@
 namespace heddle::mpi {
 
 struct Comm;
+struct File;
 struct Session;
 struct Win;
 
@@ -47,15 +48,18 @@ Status check_target(const Errhandler& errhandler, Kind kind);
 Errhandler* get_errhandler(Comm& comm) noexcept;
 Errhandler* get_errhandler(Session& session) noexcept;
 Errhandler* get_errhandler(Win& win) noexcept;
+Errhandler* get_errhandler(File& file) noexcept;
 void set_errhandler(Comm& comm, Errhandler& errhandler) noexcept;
 void set_errhandler(Session& session, Errhandler& errhandler) noexcept;
 void set_errhandler(Win& win, Errhandler& errhandler) noexcept;
+void set_errhandler(File& file, Errhandler& errhandler) noexcept;
 
 // Tells the handler about a failed call of `procedure` ("MPI_Send") and returns what the call has to return. `comm` is
 // null for an error that belongs to no communicator.
 [[gnu::cold]] int raise(Comm* comm, Status status, const char* procedure) noexcept;
 [[gnu::cold]] int raise(Session& session, Status status, const char* procedure) noexcept;
 [[gnu::cold]] int raise(Win& win, Status status, const char* procedure) noexcept;
+[[gnu::cold]] int raise(File& file, Status status, const char* procedure) noexcept;
 // For a procedure that is given the handler of what it failed to make; a function is called with the null handle.
 [[gnu::cold]] int raise(Errhandler& errhandler, Status status, const char* procedure) noexcept;
 

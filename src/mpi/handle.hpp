@@ -22,6 +22,7 @@ namespace heddle::mpi {
 
 struct Datatype;
 struct Errhandler;
+struct File;
 struct Info;
 struct Message;
 struct Op;
@@ -38,6 +39,7 @@ Op* predefined_op(std::uintptr_t value) noexcept;                  // op
 Group* predefined_group(std::uintptr_t value) noexcept;            // group.cpp
 Info* predefined_info(std::uintptr_t value) noexcept;              // info.cpp
 Errhandler* predefined_errhandler(std::uintptr_t value) noexcept;  // errhandler.cpp
+File* predefined_file(std::uintptr_t value) noexcept;              // file.cpp
 
 inline constexpr std::uintptr_t kFirstDatatype = 0x200;
 inline Datatype* predefined_datatype(std::uintptr_t value) noexcept {
@@ -90,6 +92,11 @@ inline Errhandler* from_handle(MPI_Errhandler handle) noexcept {
   std::uintptr_t value = handle_value(handle);
   return value < kPredefinedLimit ? predefined_errhandler(value) : live_object<Errhandler>(value, Kind::kErrhandler);
 }
+// MPI_FILE_NULL is one that no file is open behind.
+inline File* from_handle(MPI_File handle) noexcept {
+  std::uintptr_t value = handle_value(handle);
+  return value < kPredefinedLimit ? predefined_file(value) : live_object<File>(value, Kind::kFile);
+}
 inline Message* from_handle(MPI_Message handle) noexcept {
   std::uintptr_t value = handle_value(handle);
   return value < kPredefinedLimit ? nullptr : live_object<Message>(value, Kind::kMessage);
@@ -132,6 +139,9 @@ inline MPI_Info to_handle(const Info* info) noexcept {
 inline MPI_Errhandler to_handle(const Errhandler* errhandler) noexcept {
   return errhandler == nullptr ? MPI_ERRHANDLER_NULL
                                : reinterpret_cast<MPI_Errhandler>(object_value(as_object(errhandler)));
+}
+inline MPI_File to_handle(const File* file) noexcept {
+  return reinterpret_cast<MPI_File>(object_value(as_object(file)));
 }
 inline MPI_Message to_handle(const Message* message) noexcept {
   return message == nullptr ? MPI_MESSAGE_NULL : reinterpret_cast<MPI_Message>(const_cast<Message*>(message));

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include "base/slab.hpp"
 #include "boot/boot.hpp"
 #include "mpi/handle.hpp"
-#include "mpi/thread_level.hpp"
 
 namespace heddle::mpi {
 namespace {
@@ -23,6 +23,12 @@ SharedSlab<Info>& infos() {
 
 auto find(std::vector<Info::Pair>& pairs, std::string_view key) {
   return std::find_if(pairs.begin(), pairs.end(), [&](const Info::Pair& p) { return p.first == key; });
+}
+
+// What the launcher says of the job's size before MPI_Init asks for it; "": nothing.
+std::string announced_size() {
+  const char* size = std::getenv("PMI_SIZE");
+  return size != nullptr ? size : "";
 }
 
 // This program's arguments, as the kernel keeps them.
@@ -104,11 +110,10 @@ std::vector<Info::Pair> environment_pairs(int argc, char* const argv[]) {
     add("command", words.front());
     add("argv", rest);
   }
-  if (Process* p = process()) {
-    const std::string size = std::to_string(p->boot().size());
+  Process* p = process();
+  if (const std::string size = p != nullptr ? std::to_string(p->boot().size()) : announced_size(); !size.empty()) {
     add("maxprocs", size);
     add("soft", size);
-    if (p->world() != nullptr) add("thread_level", thread_level_name(p->world_threads()));
   }
   utsname machine{};
   if (uname(&machine) == 0) {

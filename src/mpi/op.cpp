@@ -130,8 +130,15 @@ void reduce(const Op& op, const void* in, void* inout, MPI_Count count, const Da
       copy_typed(type, count, in, type, count, inout);
       return;
     default:
-      return find_kernel(op.id, type.basic)(in, inout, count);
+      return find_kernel(op.id, type.basic)(in, inout, inout, count);
   }
+}
+
+void reduce_into(const Op& op, const void* left, const void* right, void* out, MPI_Count count,
+                 const Datatype& type) noexcept {
+  if (op.id != OpId::kUser && !is_rma_only(op)) return find_kernel(op.id, type.basic)(left, right, out, count);
+  copy_typed(type, count, right, type, count, out);
+  reduce(op, left, out, count, type);
 }
 
 }  // namespace heddle::mpi

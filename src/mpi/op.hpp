@@ -69,5 +69,8 @@ Status check_accumulate_op(const Op& op, const Datatype& type) noexcept;
 // REQUIRES: check_op said yes, or check_accumulate_op did and the type is predefined or the operation MPI_REPLACE or
 // MPI_NO_OP; the buffers do not overlap.
 void reduce(const Op& op, const void* in, void* inout, MPI_Count count, const Datatype& type) noexcept;
+// out[i] = left[i] op right[i]. The same, of three buffers.
+void reduce_into(const Op& op, const void* left, const void* right, void* out, MPI_Count count,
+                 const Datatype& type) noexcept;
 
 }  // namespace heddle::mpi

@@ -1,6 +1,8 @@
 // Problem: every operation on every type that the standard allows, at memory speed, from one source.
 // Method:  one template of a loop, in blocks of a fixed length so that the compiler's vectoriser needs no remainder
-//          inside; a table of its instances. Integers wrap around. Buffers may be less aligned than their type.
+//          inside; a table of its instances. Highway includes this file once for each instruction set (base/instruction_sets.hpp), and the
+//          table of the best that the processor has is taken. Products and sums are not fused (cmake: -ffp-contract=off):
+//          results do not depend on the processor. Buffers may be less aligned than their type.
 #include "mpi/op_kernels.hpp"
 
 #include <array>
@@ -8,31 +10,46 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/instruction_sets.hpp"
+#include "mpi/op_apply.hpp"
 #include "mpi/op_scalar.hpp"
 
-namespace heddle::mpi {
-namespace {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "mpi/op_kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
 
-template <class Value, class Index>
-struct Pair {
-  Value value;
-  Index index;
-};
+HWY_BEFORE_NAMESPACE();
+namespace heddle::mpi::HWY_NAMESPACE {
 
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::size_t kBlock = 64;  // items
+
+// Of the basic types by what is one load (memcpy of a long double is several).
 template <class T>
-inline T load(const std::byte* from) noexcept {
+struct Unaligned {
+  using Type [[gnu::aligned(1), gnu::may_alias]] = T;
+};
+template <class T>
+HWY_INLINE T load(const std::byte* from) noexcept {
+  if constexpr (!std::is_class_v<T>) return *reinterpret_cast<const typename Unaligned<T>::Type*>(from);
   T value;
-  std::memcpy(&value, from, sizeof value);
+  std::memcpy(static_cast<void*>(&value), from, sizeof value);
   return value;
 }
 template <class T>
-inline void store(std::byte* to, T value) noexcept {
-  std::memcpy(to, &value, sizeof value);
+HWY_INLINE void store(std::byte* to, T value) noexcept {
+  if constexpr (!std::is_class_v<T>) {
+    *reinterpret_cast<typename Unaligned<T>::Type*>(to) = value;
+  } else {
+    std::memcpy(to, &value, sizeof value);
+  }
 }
 // A pair's buffer may end before the padding of the last one.
 template <class T>
 requires requires(T pair) { pair.index; }
-inline T load(const std::byte* from) noexcept {
+HWY_INLINE T load(const std::byte* from) noexcept {
   T pair;
   std::memcpy(&pair.value, from, sizeof pair.value);
   std::memcpy(&pair.index, from + offsetof(T, index), sizeof pair.index);
@@ -40,130 +57,104 @@ inline T load(const std::byte* from) noexcept {
 }
 template <class T>
 requires requires(T pair) { pair.index; }
-inline void store(std::byte* to, T pair) noexcept {
+HWY_INLINE void store(std::byte* to, T pair) noexcept {
   std::memcpy(to, &pair.value, sizeof pair.value);
   std::memcpy(to + offsetof(T, index), &pair.index, sizeof pair.index);
 }
 
-constexpr std::size_t kBlock = 64;  // items
+// `out` may be one of the operands, but may not overlap with them otherwise.
+#ifdef __clang__
+#define HEDDLE_VECTORISE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define HEDDLE_VECTORISE _Pragma("GCC ivdep")
+#endif
+template <class T>
+HWY_INLINE void copy_item(const std::byte* from, std::byte* to) noexcept {
+  if constexpr (requires(T pair) { pair.index; }) {
+    std::memcpy(to, from, sizeof(T::value));
+    std::memcpy(to + offsetof(T, index), from + offsetof(T, index), sizeof(T::index));
+  } else {
+    std::memcpy(to, from, sizeof(T));
+  }
+}
+// Whether vectors hold items of the type, or members of one size of several.
+template <class T>
+constexpr bool kFitsLanes = std::is_arithmetic_v<T> && sizeof(T) <= 8;
+template <class T>
+requires requires(T pair) { pair.index; }
+constexpr bool kFitsLanes<T> = sizeof(T::value) == sizeof(T::index) && sizeof(T::value) <= 8;
 
-// `restrict` on parameters, and a constant length: what gcc's -O2 needs to vectorise.
 template <class T, class Operation>
-inline void block(const std::byte* __restrict a, std::byte* __restrict b) noexcept {
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    store<T>(b + i * sizeof(T), Operation::apply(load<T>(a + i * sizeof(T)), load<T>(b + i * sizeof(T))));
+HWY_INLINE void items(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count) noexcept {
+  HEDDLE_VECTORISE
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = i * sizeof(T);
+    if constexpr (!kFitsLanes<T> && requires(T x) { Operation::takes_left(x, x); }) {
+      const bool left = Operation::takes_left(load<T>(a + at), load<T>(b + at));
+      copy_item<T>(left ? a + at : b + at, out + at);
+    } else {
+      store<T>(out + at, Operation::apply(load<T>(a + at), load<T>(b + at)));
+    }
   }
 }
 
 template <class T, class Operation>
-void loop(const void* in, void* inout, MPI_Count count) {
-  const auto* a = static_cast<const std::byte*>(in);
-  auto* b = static_cast<std::byte*>(inout);
-  for (; count >= static_cast<MPI_Count>(kBlock); count -= kBlock) {
-    block<T, Operation>(a, b);
-    a += kBlock * sizeof(T);
-    b += kBlock * sizeof(T);
-  }
-  for (; count > 0; --count) {
-    store<T>(b, Operation::apply(load<T>(a), load<T>(b)));
-    a += sizeof(T);
-    b += sizeof(T);
+HWY_INLINE void whole_block(const std::byte* a, const std::byte* b, std::byte* out) noexcept {
+  items<T, Operation>(a, b, out, kBlock);
+}
+// Of complex numbers, whose parts lie in turns.
+template <class T, class Operation>
+requires std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>> HWY_INLINE void whole_block(
+    const std::byte* a, const std::byte* b, std::byte* out) noexcept {
+  using Part = decltype(T::re);
+  const hn::ScalableTag<Part> d;
+  for (std::size_t i = 0; i < 2 * kBlock; i += 2 * hn::Lanes(d)) {
+    auto a_re = hn::Zero(d), a_im = a_re, b_re = a_re, b_im = a_re;
+    hn::LoadInterleaved2(d, reinterpret_cast<const Part*>(a) + i, a_re, a_im);
+    hn::LoadInterleaved2(d, reinterpret_cast<const Part*>(b) + i, b_re, b_im);
+    const auto re = hn::Sub(hn::Mul(a_re, b_re), hn::Mul(a_im, b_im));
+    const auto im = hn::Add(hn::Mul(a_re, b_im), hn::Mul(a_im, b_re));
+    hn::StoreInterleaved2(re, im, d, reinterpret_cast<Part*>(out) + i);
   }
 }
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+// The processor converts binary16.
+template <class T, class Operation>
+requires std::is_same_v<T, Half> HWY_INLINE void whole_block(const std::byte* a, const std::byte* b,
+                                                             std::byte* out) noexcept {
+  const hn::ScalableTag<float> wide;
+  const hn::Rebind<hwy::float16_t, decltype(wide)> narrow;
+  alignas(64) float x[kBlock], y[kBlock];
+  const auto* left = reinterpret_cast<const hwy::float16_t*>(a);
+  const auto* right = reinterpret_cast<const hwy::float16_t*>(b);
+  for (std::size_t i = 0; i < kBlock; i += hn::Lanes(wide)) {
+    hn::Store(hn::PromoteTo(wide, hn::LoadU(narrow, left + i)), wide, x + i);
+    hn::Store(hn::PromoteTo(wide, hn::LoadU(narrow, right + i)), wide, y + i);
+  }
+  items<float, Operation>(reinterpret_cast<std::byte*>(x), reinterpret_cast<std::byte*>(y),
+                          reinterpret_cast<std::byte*>(x), kBlock);
+  for (std::size_t i = 0; i < kBlock; i += hn::Lanes(wide)) {
+    hn::StoreU(hn::DemoteTo(narrow, hn::Load(wide, x + i)), narrow, reinterpret_cast<hwy::float16_t*>(out) + i);
+  }
+}
+#endif
 
+template <class T, class Operation>
+void loop(const void* left, const void* right, void* out, MPI_Count count) {
+  const auto* a = static_cast<const std::byte*>(left);
+  const auto* b = static_cast<const std::byte*>(right);
+  auto* to = static_cast<std::byte*>(out);
+  auto rest = static_cast<std::size_t>(count);
+  constexpr std::size_t kBytes = kBlock * sizeof(T);
+  for (; rest >= kBlock; rest -= kBlock, a += kBytes, b += kBytes, to += kBytes) whole_block<T, Operation>(a, b, to);
+  items<T, Operation>(a, b, to, rest);
+}
+
+// Real and imaginary parts are added up alike.
 template <class T>
-concept Integer = std::is_integral_v<T> || std::is_same_v<T, __int128>;
-
-// Wide enough not to be promoted, and without undefined overflow.
-template <class T>
-using Wrapping = std::conditional_t<sizeof(T) == 16, unsigned __int128,
-                                    std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>;
-
-struct Sum {
-  template <class T>
-  static T apply(T a, T b) noexcept {
-    if constexpr (Integer<T>) {
-      return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
-    } else {
-      return a + b;
-    }
-  }
-};
-struct Prod {
-  template <class T>
-  static T apply(T a, T b) noexcept {
-    if constexpr (Integer<T>) {
-      return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
-    } else {
-      return a * b;
-    }
-  }
-};
-struct Min {
-  template <class T>
-  static T apply(T a, T b) noexcept {
-    return a < b ? a : b;
-  }
-};
-struct Max {
-  template <class T>
-  static T apply(T a, T b) noexcept {
-    return b < a ? a : b;
-  }
-};
-// Without short cuts, which would be branches.
-struct Land {
-  template <class T>
-  static T apply(T a, T b) noexcept {
-    return static_cast<T>((a != 0) & (b != 0));
-  }
-};
-struct Lor {
-  template <class T>
-  static T apply(T a, T b) noexcept {
-    return static_cast<T>((a != 0) | (b != 0));
-  }
-};
-struct Lxor {
-  template <class T>
-  static T apply(T a, T b) noexcept {
-    return static_cast<T>((a != 0) != (b != 0));
-  }
-};
-struct Band {
-  template <class T>
-  static T apply(T a, T b) noexcept {
-    return static_cast<T>(a & b);
-  }
-};
-struct Bor {
-  template <class T>
-  static T apply(T a, T b) noexcept {
-    return static_cast<T>(a | b);
-  }
-};
-struct Bxor {
-  template <class T>
-  static T apply(T a, T b) noexcept {
-    return static_cast<T>(a ^ b);
-  }
-};
-
-// The smaller index where the values are equal.
-struct Minloc {
-  template <class V, class I>
-  static Pair<V, I> apply(Pair<V, I> a, Pair<V, I> b) noexcept {
-    if (a.value == b.value) return {a.value, a.index < b.index ? a.index : b.index};
-    return a.value < b.value ? a : b;
-  }
-};
-struct Maxloc {
-  template <class V, class I>
-  static Pair<V, I> apply(Pair<V, I> a, Pair<V, I> b) noexcept {
-    if (a.value == b.value) return {a.value, a.index < b.index ? a.index : b.index};
-    return b.value < a.value ? a : b;
-  }
-};
+void complex_sum(const void* left, const void* right, void* out, MPI_Count count) {
+  loop<T, apply::Sum>(left, right, out, 2 * count);
+}
 
 using Table = std::array<std::array<Kernel, kBasicCount>, static_cast<std::size_t>(OpId::kCount)>;
 
@@ -173,27 +164,32 @@ constexpr Kernel& at(Table& table, OpId op, Basic basic) {
 
 template <class T>
 constexpr void arithmetic(Table& t, Basic basic) {
-  at(t, OpId::kSum, basic) = loop<T, Sum>;
-  at(t, OpId::kProd, basic) = loop<T, Prod>;
+  at(t, OpId::kSum, basic) = loop<T, apply::Sum>;
+  at(t, OpId::kProd, basic) = loop<T, apply::Prod>;
+}
+template <class T>
+constexpr void complex(Table& t, Basic basic) {
+  at(t, OpId::kSum, basic) = complex_sum<T>;
+  at(t, OpId::kProd, basic) = loop<Complex<T>, apply::Prod>;
 }
 template <class T>
 constexpr void order(Table& t, Basic basic) {
-  at(t, OpId::kMin, basic) = loop<T, Min>;
-  at(t, OpId::kMax, basic) = loop<T, Max>;
+  at(t, OpId::kMin, basic) = loop<T, apply::Min>;
+  at(t, OpId::kMax, basic) = loop<T, apply::Max>;
 }
 template <class T>
 constexpr void logical(Table& t, Basic basic) {
-  at(t, OpId::kLand, basic) = loop<T, Land>;
-  at(t, OpId::kLor, basic) = loop<T, Lor>;
-  at(t, OpId::kLxor, basic) = loop<T, Lxor>;
+  at(t, OpId::kLand, basic) = loop<T, apply::Land>;
+  at(t, OpId::kLor, basic) = loop<T, apply::Lor>;
+  at(t, OpId::kLxor, basic) = loop<T, apply::Lxor>;
 }
 template <class T>
 constexpr void bitwise(Table& t, Basic basic) {
-  at(t, OpId::kBand, basic) = loop<T, Band>;
-  at(t, OpId::kBor, basic) = loop<T, Bor>;
-  at(t, OpId::kBxor, basic) = loop<T, Bxor>;
+  at(t, OpId::kBand, basic) = loop<T, apply::Band>;
+  at(t, OpId::kBor, basic) = loop<T, apply::Bor>;
+  at(t, OpId::kBxor, basic) = loop<T, apply::Bxor>;
 }
-// Of Fortran, and MPI_AINT, MPI_COUNT, MPI_OFFSET: no logical operations (MPI 5.0, 6.9.2).
+// Of Fortran: no logical operations (MPI 5.0, 6.9.2).
 template <class T>
 constexpr void integer(Table& t, Basic basic) {
   arithmetic<T>(t, basic);
@@ -212,8 +208,8 @@ constexpr void floating(Table& t, Basic basic) {
 }
 template <class Value, class Index>
 constexpr void located(Table& t, Basic basic) {
-  at(t, OpId::kMinloc, basic) = loop<Pair<Value, Index>, Minloc>;
-  at(t, OpId::kMaxloc, basic) = loop<Pair<Value, Index>, Maxloc>;
+  at(t, OpId::kMinloc, basic) = loop<apply::Pair<Value, Index>, apply::Minloc>;
+  at(t, OpId::kMaxloc, basic) = loop<apply::Pair<Value, Index>, apply::Maxloc>;
 }
 
 constexpr Table kTable = [] {
@@ -226,7 +222,7 @@ constexpr Table kTable = [] {
   c_integer<std::uint16_t>(t, Basic::kUint16);
   c_integer<std::uint32_t>(t, Basic::kUint32);
   c_integer<std::uint64_t>(t, Basic::kUint64);
-  integer<std::int64_t>(t, Basic::kMultiLanguage);
+  c_integer<std::int64_t>(t, Basic::kMultiLanguage);  // the logical ones are more than the standard asks for
   integer<std::int8_t>(t, Basic::kInteger1);
   integer<std::int16_t>(t, Basic::kInteger2);
   integer<std::int32_t>(t, Basic::kInteger4);
@@ -237,11 +233,11 @@ constexpr Table kTable = [] {
   floating<double>(t, Basic::kFloat64);
   floating<long double>(t, Basic::kLongDouble);
   floating<__float128>(t, Basic::kFloat128);
-  arithmetic<Complex<Half>>(t, Basic::kComplex16);
-  arithmetic<Complex<float>>(t, Basic::kComplex32);
-  arithmetic<Complex<double>>(t, Basic::kComplex64);
-  arithmetic<Complex<long double>>(t, Basic::kComplexLongDouble);
-  arithmetic<Complex<__float128>>(t, Basic::kComplex128);
+  complex<Half>(t, Basic::kComplex16);
+  complex<float>(t, Basic::kComplex32);
+  complex<double>(t, Basic::kComplex64);
+  complex<long double>(t, Basic::kComplexLongDouble);
+  complex<__float128>(t, Basic::kComplex128);
   logical<std::uint8_t>(t, Basic::kBool);
   logical<std::int8_t>(t, Basic::kLogical1);
   logical<std::int16_t>(t, Basic::kLogical2);
@@ -261,10 +257,26 @@ constexpr Table kTable = [] {
   return t;
 }();
 
-}  // namespace
+Kernel find(OpId op, Basic basic) { return kTable[static_cast<std::size_t>(op)][static_cast<std::size_t>(basic)]; }
+
+}  // namespace heddle::mpi::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace heddle::mpi {
+
+std::vector<KernelSet*> runnable_kernels() {
+  std::vector<KernelSet*> sets;
+  for (KernelSet* set : HEDDLE_RUNNABLE(find)) {
+    if (set != nullptr) sets.push_back(set);
+  }
+  return sets;
+}
 
 Kernel find_kernel(OpId op, Basic basic) noexcept {
-  return kTable[static_cast<std::size_t>(op)][static_cast<std::size_t>(basic)];
+  static KernelSet* const set = best(HEDDLE_RUNNABLE(find));
+  return set(op, basic);
 }
 
 }  // namespace heddle::mpi
+#endif  // HWY_ONCE

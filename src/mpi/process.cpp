@@ -10,11 +10,14 @@
 #include <utility>
 
 #include "boot/boot.hpp"
+#include "job/job.hpp"
+#include "job/wires.hpp"
 #include "match/choice.hpp"
 #include "match/hot_cache.hpp"
 #include "mpi/control.hpp"
-#include "mpi/wires.hpp"
+#include "mpi/counts.hpp"
 #include "vci/domain.hpp"
+#include "vci/progress_thread.hpp"
 
 namespace heddle::mpi {
 
@@ -29,6 +32,13 @@ Status read_options(vci::DomainOptions* options) {
   options->vcis = static_cast<std::uint32_t>(value);
   HEDDLE_TRY(read_control(kVciMapping, &value, MPI_ERR_OTHER));
   options->mapping = static_cast<vci::Mapping>(value);
+  HEDDLE_TRY(read_control(kLongMessages, &value, MPI_ERR_OTHER));
+  options->long_messages = static_cast<vci::LongMessages>(value);
+  HEDDLE_TRY(read_control(kUnexpectedHeaders, &value, MPI_ERR_OTHER));
+  options->flow.headers = static_cast<std::uint64_t>(value);
+  HEDDLE_TRY(read_control(kUnexpectedBytes, &value, MPI_ERR_OTHER));
+  options->flow.bytes = static_cast<std::uint64_t>(value);
+  options->flow.vcis = options->vcis;
   const std::string engine = read_text(kMatching);
   const std::optional<match::Choice> choice = match::parse_choice(engine);
   if (!choice) {
@@ -49,10 +59,13 @@ Status start_hot_caching(std::unique_ptr<match::HotCache>* cache) {
   return Status::ok();
 }
 
-[[noreturn]] void abort_job(void* context, const char* sentence) {
-  auto& boot = *static_cast<boot::Boot*>(context);
-  boot.abort(1, "heddle: rank " + std::to_string(boot.rank()) + ": " + sentence);
-  std::abort();  // gcc does not see that a virtual function never returns
+Status read_wire_choice(job::WireChoice* choice) {
+  int use = 0;
+  HEDDLE_TRY(read_control(kFabric, &use, MPI_ERR_OTHER));
+  *choice = {read_text(kSingleCopy),
+             use == kFabricAlways,
+             {read_text(kFabricLibrary), read_text(kFabricProvider), read_text(kFabricInterface)}};
+  return Status::ok();
 }
 
 }  // namespace
@@ -63,25 +76,37 @@ Process::~Process() { close(); }
 Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   boot_ = std::move(boot);
   threads_ = threads;
-  vci::DomainOptions options;
-  options.self = static_cast<wire::ProcessId>(boot_->rank());
-  options.threaded = threads == MPI_THREAD_MULTIPLE;
-  options.cores = static_cast<std::uint32_t>(boot_->node_cores());
-  options.local_ranks = static_cast<std::uint32_t>(boot_->local_size());
-  options.fatal = abort_job;
-  options.fatal_context = boot_.get();
+  vci::DomainOptions options = job::domain_options(*boot_);
+  int progress_thread = 0;
+  HEDDLE_TRY(read_control(kProgressThread, &progress_thread, MPI_ERR_OTHER));
+  options.threaded = threads == MPI_THREAD_MULTIPLE || progress_thread != 0;
   options.look_for_losses = [](void* process) { static_cast<Process*>(process)->hear_of_losses(); };
   options.look_context = this;
+  options.events = &event_log();
   HEDDLE_TRY(read_options(&options));
+  options.flow.sources = static_cast<std::uint32_t>(boot_->size());
+  HEDDLE_TRY(read_control(kBoardAfter, &board_after_, MPI_ERR_OTHER));
+  if (!plan::Forced::parse(read_text(kPlans), forced_plans_)) {
+    return error(MPI_ERR_OTHER, "HEDDLE_PLANS: %s", std::string(last_error_detail()).c_str());
+  }
+  int held = 0;
+  HEDDLE_TRY(read_control(kHeldBytes, &held, MPI_ERR_OTHER));
+  kept_sends_.size = held;
+  kept_sends_.attached = true;
   HEDDLE_TRY(start_hot_caching(&hot_cache_));
   std::string warning;
   HEDDLE_TRY(load_profile(read_text(kProfile), &options.profile, &warning));
   if (!warning.empty() && boot_->local_rank() == 0) boot::write_message("heddle: " + warning);
-  options.short_sleeps = !register_heavy_fence();
   std::vector<std::unique_ptr<wire::Wire>> wires;
   const auto lost = [this](ProcessId process, const char* why) { report_loss(process, why); };
-  HEDDLE_TRY(open_wires({*boot_, boot_mutex_, options.threaded, lost}, &wires));
-  return start_on(std::make_unique<vci::Domain>(options, std::move(wires)));
+  job::WireChoice choice;
+  HEDDLE_TRY(read_wire_choice(&choice));
+  HEDDLE_TRY(job::open_wires({*boot_, std::move(choice), "MPI_Init", boot_mutex_, options.threaded, lost}, &wires));
+  HEDDLE_TRY(start_on(std::make_unique<vci::Domain>(options, std::move(wires))));
+  if (progress_thread != 0) {
+    progress_thread_ = std::make_unique<vci::ProgressThread>(*domain_, threads == MPI_THREAD_MULTIPLE);
+  }
+  return Status::ok();
 }
 
 Status Process::start_on(std::unique_ptr<vci::Domain> domain) {
@@ -122,6 +147,17 @@ Status Process::open_world(int threads) {
   return Status::ok();
 }
 
+Status Process::open() {
+  set_away(false);
+  domain_->set_unlimited(false);
+  return progress_thread_ != nullptr ? progress_thread_->start() : Status::ok();
+}
+
+void Process::leave() noexcept {
+  if (progress_thread_ != nullptr) progress_thread_->stop();
+  set_away(true);
+}
+
 void Process::set_away(bool away) noexcept {
   for (wire::Wire* wire : domain_->wires()) wire->set_away(away);
 }
@@ -151,10 +187,7 @@ void Process::report_loss(ProcessId process, const char* why) noexcept {
     if (std::ranges::count(reported_, process) != 0) return;
     reported_.push_back(process);
   }
-  if (boot_->report_loss(static_cast<int>(process), why)) return;
-  error(MPI_ERR_OTHER, "rank %u, on node %d of the job, is lost: %s", process, boot_->node_of_rank()[process], why)
-      .ignore();
-  abort_job(boot_.get(), last_error_detail());
+  job::report_loss(*boot_, process, why);
 }
 
 bool Process::has_fabric() const noexcept { return domain_->wires().size() > 1; }
@@ -167,6 +200,7 @@ Status Process::finish() {
 }
 
 void Process::close() {
+  progress_thread_.reset();
   for (Comm** comm : {&self_, &world_, &own_, &everyone_}) {
     if (*comm != nullptr) destroy(*std::exchange(*comm, nullptr));
   }

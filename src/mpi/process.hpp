@@ -28,7 +28,8 @@ class HotCache;
 }
 namespace heddle::vci {
 class Domain;
-}
+class ProgressThread;
+}  // namespace heddle::vci
 
 namespace heddle::mpi {
 
@@ -47,9 +48,10 @@ class Process {
   // `threads`: MPI_THREAD_*, what was asked for.
   Status open_world(int threads);
   int world_threads() const noexcept { return world_threads_; }
-  // Nobody here communicates for a while, or somebody does again. The peers may be at work all the time; what they send
+  // Somebody here communicates from now on; nobody does for a while. The peers may be at work all the time; what they send
   // meanwhile must not keep them waiting (wire/segment.hpp, `departed`).
-  void set_away(bool away) noexcept;
+  Status open();
+  void leave() noexcept;
   // Takes all down and leaves the job. Local: no communication of this process may be pending.
   Status finish();
 
@@ -74,7 +76,13 @@ class Process {
   bool has_fabric() const noexcept;
   ContextTable& contexts() noexcept { return contexts_; }
   BsendAccount& bsend_account() noexcept { return bsend_account_; }
+  // Of standard sends whose receivers have no room for them (HEDDLE_HELD_BYTES).
+  BsendAccount& kept_sends() noexcept { return kept_sends_; }
   int threads() const noexcept { return threads_; }
+  // HEDDLE_BOARD_AFTER; Comm::kNever: no boards.
+  int board_after() const noexcept { return board_after_; }
+  // HEDDLE_PLANS
+  const plan::Forced& forced_plans() const noexcept { return forced_plans_; }
 
   // A communicator over `group` (its reference moves in) in which this process listens at `mine` and rank i at
   // addresses[i]; with a remote group (whose reference moves in, too) an intercommunicator, and rank i is of that. Local.
@@ -88,6 +96,7 @@ class Process {
 
  private:
   void close();
+  void set_away(bool away) noexcept;
   Comm* comm_of_all(std::uint32_t context);
   void hear_of_losses() noexcept;
 
@@ -96,8 +105,9 @@ class Process {
   std::atomic<bool> survives_{false};
   std::unique_ptr<match::HotCache> hot_cache_;  // null: HEDDLE_HOT_CACHING is 0
   std::unique_ptr<vci::Domain> domain_;
+  std::unique_ptr<vci::ProgressThread> progress_thread_;  // null: HEDDLE_PROGRESS_THREAD is off
   ContextTable contexts_;
-  BsendAccount bsend_account_;
+  BsendAccount bsend_account_, kept_sends_;
   Comm* world_ = nullptr;
   Comm* self_ = nullptr;
   Comm* own_ = nullptr;
@@ -105,6 +115,8 @@ class Process {
   Comm* everyone_ = nullptr;
   std::vector<ProcessId> reported_;
   int threads_ = MPI_THREAD_SINGLE;
+  int board_after_ = Comm::kNever;
+  plan::Forced forced_plans_;
   int world_threads_ = MPI_THREAD_SINGLE;
 };
 

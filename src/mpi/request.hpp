@@ -37,6 +37,8 @@ struct RequestType {
   // When a process is lost: ends a request that waits for it, with MPI_ERR_PROC_ABORTED; true when it is complete. Null where p2p
   // or the request's own task knows.
   bool (*give_up)(Request&) = nullptr;
+  // The sentence of an error that is the type's own; null where p2p knows.
+  Status (*explain)(const Request&) = nullptr;
 };
 
 struct Request : Object {
@@ -51,7 +53,13 @@ struct Request : Object {
   bool persistent = false;
   bool active = true;  // false: a persistent request between runs
   bool cancelled = false;
-  bool abandoned = false;       // receives, guarded by the VCI's lock: its owner let it go before it was complete
+  // Of receives, guarded by the VCI's lock.
+  enum Mark : std::uint8_t {
+    kAbandoned = 1,  // its owner let it go before it was complete
+    kSearched = 2,   // the VCI's sources know it
+    kArriving = 4,   // the VCI finds it by its message's packets
+  };
+  std::uint8_t marks = 0;
   int error = 0;                // MPI error class of the operation
   int source = MPI_ANY_SOURCE;  // outcome, as MPI_Status reports it
   int tag = MPI_ANY_TAG;

@@ -11,6 +11,7 @@ Win::~Win() {
   if (errhandler != nullptr) mpi::release(*errhandler);
   if (info != nullptr) mpi::release(*info);
   drop_attributes(attributes);
+  if (comm->win == this) comm->win = nullptr;
   mpi::release(*comm);
 }
 

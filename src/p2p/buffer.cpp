@@ -59,6 +59,20 @@ Status charge(SendRequest& request, std::size_t bytes) {
       "a buffered send");
 }
 
+// The message moves to memory of its own, for which an account was charged.
+Status copy_charged(SendRequest& request) noexcept {
+  const std::size_t bytes = request.cursor.total();
+  request.copy = std::malloc(bytes == 0 ? 1 : bytes);
+  if (request.copy == nullptr) {
+    give_back(*request.charged, charge_for(bytes));
+    return error(MPI_ERR_NO_MEM, "no memory to buffer a send of %zu bytes", bytes);
+  }
+  request.cursor.seek(0);
+  request.cursor.pack(static_cast<std::byte*>(request.copy), bytes);
+  request.cursor.init(mpi::byte_type(), static_cast<MPI_Count>(bytes), request.copy);
+  return Status::ok();
+}
+
 // MPI_Buffer_iflush and MPI_Comm_iflush_buffer. What is buffered after it was made counts too, which only makes it later.
 struct FlushRequest : Request, Task {
   FlushRequest(Comm& c, BsendAccount& a);
@@ -133,24 +147,25 @@ Status detach_buffer(Comm& comm, BsendAccount& a, void* buffer_address, MPI_Coun
 }
 
 Status take_copy(SendRequest& request) noexcept {
-  const std::size_t bytes = request.cursor.total();
-  HEDDLE_TRY(charge(request, bytes));
-  request.copy = std::malloc(bytes == 0 ? 1 : bytes);
-  request.copy_bytes = bytes;
-  if (request.copy == nullptr) {
-    give_back(*request.charged, charge_for(bytes));
-    return error(MPI_ERR_NO_MEM, "no memory to buffer a send of %zu bytes", bytes);
-  }
-  request.cursor.pack(static_cast<std::byte*>(request.copy), bytes);
-  request.cursor.init(mpi::byte_type(), static_cast<MPI_Count>(bytes), request.copy);
-  return Status::ok();
+  HEDDLE_TRY(charge(request, request.cursor.total()));
+  return copy_charged(request);
+}
+
+bool keep_copy(SendRequest& request) noexcept {
+  LockGuard guard(request.lane->lock());
+  if (!request.lane->is_kept_at_home(request) || request.streaming || request.copy != nullptr) return false;
+  BsendAccount& account = request.comm->process->kept_sends();
+  Status status;
+  if (!charge(account, request.cursor.total(), "the library", &status) || !status) return false;
+  request.charged = &account;
+  return copy_charged(request).is_ok();
 }
 
 void release_copy(SendRequest& request) noexcept {
   if (request.copy == nullptr) return;
   std::free(request.copy);
   request.copy = nullptr;
-  give_back(*request.charged, charge_for(request.copy_bytes));
+  give_back(*request.charged, charge_for(request.cursor.total()));
 }
 
 }  // namespace heddle::p2p

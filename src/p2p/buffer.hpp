@@ -30,6 +30,9 @@ mpi::Request* iflush_buffer(Comm& comm, BsendAccount& account) noexcept;
 // Copies the message of a buffered send and makes the request send from the copy. MPI_ERR_BUFFER when the account is
 // exhausted.
 Status take_copy(SendRequest& request) noexcept;
+// The same for a standard send of a message that the receiver has no room for (MPI 5.0, 3.4: it may be buffered), by whoever
+// waits for it. False: it does not wait for that, or HEDDLE_HELD_BYTES is used up.
+bool keep_copy(SendRequest& request) noexcept;
 // Frees the copy and its charge, if the request has one.
 void release_copy(SendRequest& request) noexcept;
 

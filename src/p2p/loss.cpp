@@ -93,7 +93,7 @@ bool silence(SendRequest& send, vci::Lane& lane, bool* over) noexcept {
   if (take_back) {
     const TakeBackPrefix prefix{reinterpret_cast<std::uint64_t>(&send), lane.owner().domain().self(),
                                 lane.owner().index()};
-    post_control(lane, header_of(send, kTakeBack, sizeof prefix), &prefix);
+    lane.post_control(header_of(send, kTakeBack, sizeof prefix), &prefix);
   }
   return false;
 }
@@ -120,12 +120,13 @@ bool revoke(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
     over = source_is_lost;
   }
   if (over) {
+    forget(receive);
     destroy_and_unlock(receive);
     return true;
   }
   // What its living sender has under way goes nowhere; the end of it destroys the request.
   receive.cursor.init(mpi::byte_type(), 0, nullptr);
-  receive.abandoned = true;
+  receive.marks |= Request::kAbandoned;
   vci.unlock_and_wake();
   return true;
 }
@@ -151,7 +152,7 @@ void on_take_back(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_AN
   vci::Lane* lane = nullptr;
   if (!found || !vci.lane_to(prefix.process, prefix.vci, &lane)) return;
   const FinPrefix fin{prefix.sender};
-  post_control(*lane, {kFin, sizeof fin, 0, 0, 0, 0}, &fin);
+  lane->post_control({kFin, sizeof fin, 0, 0, 0, 0}, &fin);
 }
 
 bool is_lost(const Comm& comm, int peer) noexcept {

@@ -8,6 +8,7 @@
 #include "p2p/loss.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/receive.hpp"
+#include "p2p/search.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
 
@@ -23,24 +24,36 @@ SharedSlab<Message>& messages() {
   return *slab;
 }
 
-// What a receive from MPI_PROC_NULL reports (MPI 5.0, 3.11).
-void set_proc_null(MPI_Status* status) {
-  p2p::set_empty(status);
-  if (status != MPI_STATUS_IGNORE) status->MPI_SOURCE = MPI_PROC_NULL;
-}
-
-void describe(const UnexpectedHeader& header, MPI_Status* status) {
+void describe(const match::Key& key, std::uint64_t bytes, MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE) return;
-  status->MPI_SOURCE = header.key.source;
-  status->MPI_TAG = header.key.tag;
-  const std::uint64_t bytes =
-      p2p::is_announcement(header.portal) ? header.prefix_as<p2p::RtsPrefix>().total : header.payload_bytes;
+  status->MPI_SOURCE = key.source;
+  status->MPI_TAG = key.tag;
   mpi::set_status_bytes(*status, static_cast<MPI_Count>(bytes));
   mpi::set_status_cancelled(*status, false);
 }
 
+// What a receive from MPI_PROC_NULL reports (MPI 5.0, 3.11).
+void set_proc_null(MPI_Status* status) { describe({0, MPI_PROC_NULL, MPI_ANY_TAG}, 0, status); }
+
+void describe(const UnexpectedHeader& header, MPI_Status* status) {
+  describe(header.key,
+           p2p::is_announcement(header.portal) ? header.prefix_as<p2p::RtsPrefix>().total : header.payload_bytes,
+           status);
+}
+
 vci::Vci& vci_for(Comm& comm, int source, int tag) {
   return *mpi::stream_of(comm, mpi::Channel::kUser, source, tag).vci;
+}
+
+// The same as below where nothing is here: at senders that hold messages back.
+bool look_at_senders(Comm& comm, vci::Vci& vci, const match::Key& key, MPI_Status* status,
+                     UnexpectedHeader** taken) noexcept NO_THREAD_SAFETY_ANALYSIS {
+  const vci::Sources::Found* found = p2p::search_senders(comm, vci, key);
+  if (found == nullptr) return false;
+  describe(found->key, found->total, status);
+  if (taken == nullptr) return true;
+  *taken = p2p::take_from_sender(vci, *found);
+  return *taken != nullptr;
 }
 
 // Looks for the oldest message that matches; reports it, and takes it off the list when `taken` is not null.
@@ -49,14 +62,10 @@ bool look(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader*
   vci::Vci& vci = vci_for(comm, source, tag);
   LockGuard guard(vci.lock());
   portals::MatchList& list = vci.matching();
-  if (taken != nullptr) {
-    *taken = list.extract(key);
-    if (*taken != nullptr) describe(**taken, status);
-    return *taken != nullptr;
-  }
-  const UnexpectedHeader* header = list.search(key);
-  if (header != nullptr) describe(*header, status);
-  return header != nullptr;
+  const UnexpectedHeader* header = taken != nullptr ? * taken = list.extract(key) : list.search(key);
+  if (header == nullptr) return look_at_senders(comm, vci, key, status, taken);
+  describe(*header, status);
+  return true;
 }
 
 // An error when no message can come any more.

@@ -5,11 +5,13 @@
 
 #include "mpi/process.hpp"
 #include "mpi/spread.hpp"
+#include "p2p/buffer.hpp"
 #include "p2p/install.hpp"
 #include "p2p/loss.hpp"
 #include "p2p/ownership.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/request.hpp"
+#include "p2p/search.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
 
@@ -18,20 +20,6 @@ namespace {
 
 void destroy_nothing(Request&) {}
 constexpr mpi::RequestType kImmortalType{nullptr, nullptr, destroy_nothing};
-
-// A packet without payload that found no room.
-struct ControlOp : vci::SendOp {
-  wire::Header header;
-  std::byte prefix[wire::kMaxPrefix];
-};
-
-vci::SendOp::Pushed push_control(vci::SendOp& op, vci::Lane& lane) {
-  auto& control = static_cast<ControlOp&>(op);
-  wire::Payload none;
-  if (!lane.send(control.header, control.prefix, none)) return vci::SendOp::Pushed::kBlocked;
-  delete &control;
-  return vci::SendOp::Pushed::kFinished;
-}
 
 bool reap(Task& task) {
   auto& reaper = static_cast<Request::Reaper&>(task);
@@ -44,7 +32,9 @@ bool reap(Task& task) {
 bool let_go(Request& request) noexcept {
   if (request.type == &kReceiveType) {
     LockGuard guard(request.vci->lock());
-    return request.abandoned = !request.is_complete();
+    if (request.is_complete()) return false;
+    request.marks |= Request::kAbandoned;
+    return true;
   }
   return Ownership<>::abandon(request.complete);
 }
@@ -63,6 +53,9 @@ void install(vci::Domain& domain) {
     table.set(kPush, on_push);
     table.set(kFin, on_fin);
     table.set(kTakeBack, on_take_back);
+    table.set(kRtsEager, on_rts_eager);
+    table.set(kEagerData, on_eager_data);
+    install_search(domain.vci(i));
   }
 }
 
@@ -118,6 +111,7 @@ Status outcome(const Request& request) noexcept {
   if (request.error == MPI_ERR_PROC_ABORTED && has_losses(*request.comm)) {
     return loss_error(*request.comm, peer_of(request));
   }
+  if (request.type->explain != nullptr) return request.type->explain(request);
   if (request.type != &kReceiveType || request.error != MPI_ERR_TRUNCATE) {
     return error(request.error, "%s", "");  // so that an older sentence of this thread is not taken for it
   }
@@ -135,6 +129,20 @@ void wait(Request& request) {
   vci::Domain& domain = request.vci->domain();
   domain.wait(*request.vci,
               [&] { return request.is_complete() || (domain.losses().count() != 0 && give_up(request)); });
+}
+
+bool wait_or_keep_copy(SendRequest& send) noexcept {
+  bool kept = false;
+  // A longer message waits for its receive anyway.
+  if (!send.is_complete() && send.lane != nullptr && send.cursor.total() <= send.lane->max_packet()) {
+    send.vci->domain().wait(*send.vci, [&] {
+      return send.is_complete() || (kept = keep_copy(send)) ||
+             (send.vci->domain().losses().count() != 0 && give_up(send));
+    });
+  } else {
+    wait(send);
+  }
+  return kept;
 }
 
 bool test(Request& request) {
@@ -167,18 +175,7 @@ void answer(ReceiveRequest& receive, std::uint8_t portal, const void* prefix, st
     if (s.error_class() == MPI_ERR_PROC_ABORTED) return;  // to whom there was none
     comm.vci->domain().fatal(last_error_detail());
   }
-  post_control(*lane, {portal, static_cast<std::uint8_t>(bytes), 0, 0, comm.rank, 0}, prefix);
-}
-
-void post_control(vci::Lane& lane, const wire::Header& header, const void* prefix) noexcept {
-  wire::Payload none;
-  if (lane.try_post(header, prefix, none)) return;
-  auto* op = new (std::nothrow) ControlOp;
-  if (op == nullptr) lane.owner().domain().fatal("no memory to answer a peer");
-  op->push = push_control;
-  op->header = header;
-  std::memcpy(op->prefix, prefix, header.prefix_bytes);
-  lane.queue(*op);
+  lane->post_control({portal, static_cast<std::uint8_t>(bytes), 0, 0, comm.rank, 0}, prefix);
 }
 
 void add_task(Comm& comm, Task& task) { comm.process->domain().add_task(task); }

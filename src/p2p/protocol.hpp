@@ -10,6 +10,8 @@
 //   fin          prefix {sender}                          the receiver has all, and had claimed some or fetched it
 //   take back    {context, source, tag}, prefix {sender, process, vci}   of an rts fetch: do not fetch it any more (loss.hpp)
 //   rts fetch    {context, source, tag}, prefix of rts    payload: where the message lies; the receiver fetches it
+//   rts eager    as rts, without an offer; code: the sender's VCI   the rest follows, unasked (eager.hpp)
+//   eager data   {code, context, source} as its rts, prefix {sender, at}   payload: the bytes from `at` on
 //
 // `sender` and `receiver` name the requests at the two sides; each is handed back to the process that made it, which
 // alone can read it. A message of at most one packet is eager; a longer one is a rendezvous whose first packet travels
@@ -40,10 +42,14 @@ enum Portal : std::uint8_t {
   kFin = 7,
   kRtsFetch = 8,
   kTakeBack = 9,
+  kRtsEager = 16,  // between them: rma and flow control
+  kEagerData = 17,
 };
 
 // A message's first packet that says how long it is, instead of being it.
-constexpr bool is_announcement(std::uint8_t portal) noexcept { return portal == kRts || portal == kRtsFetch; }
+constexpr bool is_announcement(std::uint8_t portal) noexcept {
+  return portal == kRts || portal == kRtsFetch || portal == kRtsEager;
+}
 
 struct SyncPrefix {
   std::uint64_t sender;
@@ -64,6 +70,10 @@ struct CtsPrefix {
 };
 struct DataPrefix {
   std::uint64_t receiver;
+  std::uint64_t at;
+};
+struct EagerDataPrefix {
+  std::uint64_t sender;
   std::uint64_t at;
 };
 struct AckPrefix {
@@ -94,5 +104,7 @@ void on_ack(vci::Vci&, const wire::Packet&);
 void on_push(vci::Vci&, const wire::Packet&);
 void on_fin(vci::Vci&, const wire::Packet&);
 void on_take_back(vci::Vci&, const wire::Packet&);
+void on_rts_eager(vci::Vci&, const wire::Packet&);
+void on_eager_data(vci::Vci&, const wire::Packet&);
 
 }  // namespace heddle::p2p

@@ -62,8 +62,8 @@ void ReceiveRequest::start_from_nobody() noexcept {
   complete.store(1, std::memory_order_release);
 }
 
-inline void ReceiveRequest::take_whole(const match::Key& from, const std::byte* payload,
-                                       std::size_t payload_bytes) noexcept {
+[[gnu::always_inline]] inline void ReceiveRequest::take_whole(const match::Key& from, const std::byte* payload,
+                                                              std::size_t payload_bytes) noexcept {
   source = from.source;
   tag = from.tag;
   bytes = static_cast<MPI_Count>(payload_bytes);
@@ -114,19 +114,39 @@ void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const st
   if (expected > cursor.total()) [[unlikely]]
     error = MPI_ERR_TRUNCATE;
   if (portal == kRtsFetch) return fetch_message(*this, rts, payload, payload_bytes);
-  take(0, payload, payload_bytes);
+  if (payload_bytes != 0) take(0, payload, payload_bytes);
   if (portal == kEagerSync) {
     SyncPrefix sync;
     std::memcpy(&sync, prefix, sizeof sync);
     const AckPrefix ack{sync.sender};
     answer(*this, kAck, &ack, sizeof ack);
   }
-  arrived == expected ? finish(*this) : answer_announcement(*this, rts);
+  if (portal == kRts) answer_announcement(*this, rts);
+  if (arrived == expected) finish(*this);
 }
 
-static void keep_unexpected(vci::Vci& vci, const match::Key& key,
-                            const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
+void forget(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
+  vci::Vci& vci = *receive.vci;
+  if ((receive.marks & Request::kSearched) != 0) vci.sources().forget(receive);
+  if ((receive.marks & Request::kArriving) != 0) vci.arriving().remove(*receive.arriving);
+}
+
+void finish_marked(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
+  forget(receive);
+  const bool abandoned = (receive.marks & Request::kAbandoned) != 0;
+  vci::Vci& vci = *receive.vci;
+  receive.marks = 0;
+  receive.complete.store(1, std::memory_order_release);
+  if (abandoned) return reap_later(receive);  // only now: a loss may be told before it is reaped
+  vci.note_completed();
+}
+
+void keep_unexpected(vci::Vci& vci, const match::Key& key,
+                     const wire::Packet& packet) noexcept NO_THREAD_SAFETY_ANALYSIS {
   vci.count_unexpected();
+  vci.domain().events().note(
+      vci::Event::kUnexpected, vci.index(), key.source, key.tag,
+      is_announcement(packet.header.portal) ? packet.prefix_as<RtsPrefix>().total : packet.payload_bytes);
   if (vci.matching().keep(key, packet) == nullptr) {
     vci.domain().fatal("no memory to keep an unexpected message; receive messages sooner, or give the job more memory");
   }

@@ -31,6 +31,8 @@ inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexc
     portals::UnexpectedHeader* message = vci->matching().append(*this);
     if (message != nullptr) return take_unexpected(*message);
   }
+  if (vci->sources().are_blocked()) [[unlikely]]
+    vci->sources().search(*this);
   vci->lock().unlock();
 }
 
@@ -74,12 +76,10 @@ inline void destroy(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS 
 }
 
 inline void finish(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
+  if (receive.marks != 0) [[unlikely]]
+    return finish_marked(receive);
   vci::Vci& vci = *receive.vci;
-  if (receive.abandoned) [[unlikely]] {
-    receive.complete.store(1, std::memory_order_release);  // a loss may be told before it is reaped
-    return reap_later(receive);
-  }
-  receive.complete.store(1, std::memory_order_release);
+  receive.complete.store(1, std::memory_order_release);  // a blocking call's may be gone after that
   vci.note_completed();
 }
 

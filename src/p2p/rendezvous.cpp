@@ -1,7 +1,9 @@
 #include "p2p/rendezvous.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "p2p/eager.hpp"
 #include "p2p/fetch.hpp"
 #include "p2p/send.hpp"
 #include "vci/domain.hpp"
@@ -26,7 +28,7 @@ void make_offer(SendRequest& send, vci::Lane& lane, std::size_t unit) noexcept {
     return;
   }
   send.cursor.seek(0);
-  send.offer = memory->all().offer(send.cursor.data(), 1);
+  send.offer = memory->all().offer(send.cursor.data(), send.stays ? 0 : 1);
   if (send.offer) send.claims = memory->claims(send.offer, static_cast<std::uint32_t>(units));
 }
 
@@ -81,19 +83,21 @@ Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
 
 }  // namespace
 
+// Without credit for its bytes the whole message stays here.
 Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept {
   auto& send = static_cast<SendRequest&>(op);
   const std::size_t unit = lane.max_packet();
-  const bool fetched = expose(send, lane);
-  if (!fetched && !send.offer) make_offer(send, lane, unit);
-  send.mine = send.handed_back = {};
-  send.streaming = send.everything_there = false;
-  send.pushed = fetched ? 0 : unit;
-  const RtsPrefix prefix{send.cursor.total(), reinterpret_cast<std::uint64_t>(&send), send.offer.bits()};
+  const bool is_long = send.cursor.total() > unit;  // else it may move to memory of its own yet (keep_copy)
+  if (is_long && !send.offer) make_offer(send, lane, unit);
+  if (is_long && goes_at_once(send)) return push_rts_eager(send, lane);
+  const bool fetched = is_long && !send.offer && expose(send, lane);
+  const std::size_t first = fetched || send.stays ? 0 : unit;
+  send.pushed = first;
+  const RtsPrefix prefix{send.cursor.total(), name_of(send), send.offer.bits()};
   const FetchFrom from{send.exposure.key, send.exposure.address};
-  wire::Payload payload = fetched ? wire::Payload{&from, sizeof from} : bytes_at(send, 0, unit);
+  wire::Payload payload = fetched ? wire::Payload{&from, sizeof from} : bytes_at(send, 0, first);
   const std::uint8_t portal = fetched ? kRtsFetch : kRts;
-  return lane.send(header_of(send, portal, sizeof prefix), &prefix, payload, 1) ? Pushed::kFinished : Pushed::kBlocked;
+  return lane.send(header_of(send, portal, sizeof prefix), &prefix, payload) ? Pushed::kFinished : Pushed::kBlocked;
 }
 
 void withdraw_offer(SendRequest& send) noexcept {
@@ -118,9 +122,12 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
       return vci.wake_waiters();
     }
     send.receiver = prefix.receiver;
+    send.everything_there = send.cursor.total() == 0;
     if (!send.claims) send.mine = {send.pushed, send.cursor.total() - send.pushed};
     send.push = push_data;
-    send.streaming = true;
+    send.answered = send.held != nullptr;
+    if (std::exchange(send.streaming, true)) return;  // of what went unasked: from here on as it is asked for
+    if (send.answered) return;                        // that this message is taken comes by another lane
   }
   send.lane->stream(send);
 }

@@ -40,31 +40,33 @@ struct Range {
   std::uint64_t bytes = 0;
 };
 
-struct SendRequest : Request, vci::SendOp {
+struct SendRequest : Request, vci::MessageOp {
   SendRequest(Comm& comm, const Arguments& arguments, Mode mode) noexcept;
 
   // Posts the message. REQUIRES: complete or never started.
   Status start() noexcept;
 
-  Arguments args;
   Mode mode;
+  bool streaming = false;  // among the lane's streams
+  bool everything_there = false;
+  bool revoked = false;  // loss.hpp: the peer may name it, and nothing comes of that
+  Arguments args;
   vci::Lane* lane = nullptr;
   mpi::PackCursor cursor;
   // A rendezvous, once it is announced (rendezvous.hpp).
   std::uint64_t receiver = 0;  // the receive's name at the peer, once it has matched
   wire::Offer offer;
-  wire::Claims<> claims;     // empty without an offer
-  Range mine;                // claimed and not pushed
-  Range handed_back;         // the receiver could not read it
-  std::uint64_t pushed = 0;  // bytes
-  bool streaming = false;    // among the lane's streams
-  bool everything_there = false;
-  bool revoked = false;     // loss.hpp: the peer may name it, and nothing comes of that
-  wire::Exposure exposure;  // of a message that is to be fetched
-  void* copy = nullptr;     // a buffered send's bytes, from malloc
-  std::size_t copy_bytes = 0;
+  wire::Claims<> claims;                 // empty without an offer
+  Range mine;                            // claimed and not pushed
+  Range handed_back;                     // the receiver could not read it
+  std::uint64_t pushed = 0;              // bytes
+  wire::Exposure exposure;               // of a message that is to be fetched
+  void* copy = nullptr;                  // all bytes of a message that is buffered, from malloc
   mpi::BsendAccount* charged = nullptr;  // for them
 };
+
+// What the receiver calls it by.
+inline std::uint64_t name_of(const SendRequest& send) noexcept { return reinterpret_cast<std::uint64_t>(&send); }
 
 struct ReceiveRequest : Request, portals::MatchEntry {
   ReceiveRequest(Comm& comm, const Arguments& arguments) noexcept;
@@ -93,6 +95,7 @@ struct ReceiveRequest : Request, portals::MatchEntry {
   // Of a rendezvous, what gets the message without the sender's help; null when there is none.
   Pull* pull;
   FetchOp* fetching;
+  const portals::Arriving::Name* arriving;  // with the mark kArriving: how its packets come (eager.hpp)
 
  private:
   void prepare() noexcept;
@@ -115,6 +118,10 @@ inline bool fell_short(const Request& request) noexcept {
   return request.type == &kReceiveType && static_cast<std::size_t>(request.bytes) < room(request);
 }
 
+// Waits for a standard send as wait(), but no longer than until its message is safe where the receiver has no room for it:
+// true, and the request is to be abandoned.
+bool wait_or_keep_copy(SendRequest& send) noexcept;
+
 // Lets a request go before it is complete; it is destroyed when it is (MPI_Request_free).
 void abandon(Request& request) noexcept;
 
@@ -125,13 +132,17 @@ Status outcome(const Request& request) noexcept;
 void finish(Request& request) noexcept;
 // The same for a receive, by the holder of the VCI's lock, who gives it back by unlock_and_wake().
 void finish(ReceiveRequest& receive) noexcept;
+// The same where it has marks.
+[[gnu::cold]] void finish_marked(ReceiveRequest& receive) noexcept;
+// Takes a receive out of what its VCI knows it by, according to its marks. REQUIRES: the VCI's lock.
+void forget(ReceiveRequest& receive) noexcept;
+// Keeps a message's first packet for which no receive was posted. REQUIRES: the VCI's lock.
+void keep_unexpected(vci::Vci& vci, const match::Key& key, const wire::Packet& packet) noexcept;
 // For finish(): destroys a request that its owner has let go, soon.
 [[gnu::cold]] void reap_later(Request& request) noexcept;
 
 // Sends a packet without payload in answer to the peer's request.
 void answer(ReceiveRequest& receive, std::uint8_t portal, const void* prefix, std::size_t bytes) noexcept;
-// Sends a packet without payload, now or when there is room.
-void post_control(vci::Lane& lane, const wire::Header& header, const void* prefix) noexcept;
 
 // The lane to a member of the communicator; makes it on first use.
 Status find_lane(Comm& comm, Channel channel, int peer, int tag, vci::Lane** lane) noexcept;

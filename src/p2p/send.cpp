@@ -35,15 +35,16 @@ SendRequest& as_send(vci::SendOp& op) noexcept { return static_cast<SendRequest&
 
 Pushed push_eager(vci::SendOp& op, vci::Lane& lane) {
   SendRequest& request = as_send(op);
+  if (request.stays) return push_announcement(op, lane);
   wire::Payload payload = bytes_at(request, 0, request.cursor.total());
   if (request.mode != Mode::kSynchronous) {
-    if (!lane.send(header_of(request, kEager, 0), nullptr, payload, 1)) return Pushed::kBlocked;
+    if (!lane.send(header_of(request, kEager, 0), nullptr, payload)) return Pushed::kBlocked;
     finish(request);
     return Pushed::kFinished;
   }
-  const SyncPrefix prefix{reinterpret_cast<std::uint64_t>(&request)};
-  return lane.send(header_of(request, kEagerSync, sizeof prefix), &prefix, payload, 1) ? Pushed::kFinished
-                                                                                       : Pushed::kBlocked;
+  const SyncPrefix prefix{name_of(request)};
+  return lane.send(header_of(request, kEagerSync, sizeof prefix), &prefix, payload) ? Pushed::kFinished
+                                                                                    : Pushed::kBlocked;
 }
 
 // One run of a persistent send. A buffered one is complete at once: its message goes on as a request of its own.
@@ -81,7 +82,7 @@ void destroy_send(Request& request) {
 const mpi::RequestType kSendType{start_send, cancel_send, destroy_send};
 
 SendRequest::SendRequest(Comm& c, const Arguments& arguments, Mode m) noexcept
-    : Request(kSendType), args(arguments), mode(m) {
+    : Request(kSendType), mode(m), args(arguments) {
   comm = &c;
   vci = mpi::stream_of(c, arguments.channel, arguments.peer, arguments.tag).vci;
 }
@@ -110,8 +111,14 @@ Status SendRequest::start() noexcept {
   HEDDLE_TRY(find_lane(*comm, args.channel, args.peer, args.tag, &lane));
   cursor.init(*args.type, args.count, args.buffer);
   if (mode == Mode::kBuffered) HEDDLE_TRY(take_copy(*this));
-  push = cursor.total() <= lane->max_packet() ? push_eager : push_announcement;
-  lane->queue(*this);
+  const bool is_long = cursor.total() > lane->max_packet();
+  push = is_long ? push_announcement : push_eager;
+  whole = is_long && vci->domain().long_messages() == vci::LongMessages::kEager;
+  const wire::Header header = header_of(*this, kEager, 0);
+  stays = answered = streaming = everything_there = false;
+  mine = handed_back = {};
+  pushed = 0;
+  lane->queue_message(*this, {{header.context, header.source, header.tag}, name_of(*this), cursor.total()});
   return Status::ok();
 }
 
@@ -127,7 +134,7 @@ bool send_now(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, i
   if (lane == nullptr || bytes > static_cast<MPI_Count>(lane->max_packet())) return false;
   wire::Payload payload{buffer, static_cast<std::size_t>(bytes)};
   const std::uint32_t context = comm.peers[dest].address.context + static_cast<std::uint32_t>(channel);
-  return lane->try_post({kEager, 0, 0, context, comm.rank, tag}, nullptr, payload, 1);
+  return lane->try_post_message({kEager, 0, 0, context, comm.rank, tag}, payload);
 }
 
 Status isend(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
@@ -158,7 +165,10 @@ Status send(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int
   Request* request = nullptr;
   HEDDLE_TRY(isend(comm, buffer, count, type, dest, tag, mode, channel, &request));
   if (request == &immortal()) return Status::ok();
-  wait(*request);
+  if (mode == Mode::kStandard ? wait_or_keep_copy(static_cast<SendRequest&>(*request)) : (wait(*request), false)) {
+    abandon(*request);
+    return Status::ok();
+  }
   const Status status = outcome(*request);
   destroy(request);
   return status;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "base/slab.hpp"
 #include "match/matcher.hpp"
@@ -31,8 +32,11 @@ struct UnexpectedHeader : match::MessageNode {
   std::uint8_t portal = 0;
   std::byte prefix[wire::kMaxPrefix];
   std::size_t payload_bytes = 0;
-  std::byte* payload = nullptr;  // inline_payload, or from malloc
+  std::byte* payload = inline_payload;  // or from malloc
   std::byte inline_payload[kInlineBytes];
+
+  // Of its payload, what takes memory of its own.
+  std::size_t bytes_beside() const noexcept { return payload == inline_payload ? 0 : payload_bytes; }
 
   template <class T>
   T prefix_as() const noexcept {
@@ -43,8 +47,20 @@ struct UnexpectedHeader : match::MessageNode {
   }
 };
 
+// Who is told what is kept: a header, and bytes of payload beside it.
+class Keeper {
+ public:
+  virtual void keep(std::size_t bytes) noexcept = 0;
+  virtual void release(std::size_t bytes) noexcept = 0;
+
+ protected:
+  ~Keeper() = default;
+};
+
 class MatchList {
  public:
+  explicit MatchList(Keeper& keeper) noexcept : keeper_(keeper) {}
+
   // Puts the entry on the priority list, unless a message is already there that matches: then that message, which the
   // caller owns from now on (give_back).
   UnexpectedHeader* append(MatchEntry& entry) noexcept { return static_cast<UnexpectedHeader*>(matcher_.post(entry)); }
@@ -58,7 +74,6 @@ class MatchList {
   UnexpectedHeader* keep(const Key& key, const wire::Packet& packet) noexcept {
     UnexpectedHeader* header = headers_.take();
     if (header == nullptr) return nullptr;
-    header->payload = header->inline_payload;
     if (packet.payload_bytes > UnexpectedHeader::kInlineBytes) {
       header->payload = static_cast<std::byte*>(std::malloc(packet.payload_bytes));
       if (header->payload == nullptr) {
@@ -71,9 +86,16 @@ class MatchList {
     std::copy_n(packet.prefix, packet.header.prefix_bytes, header->prefix);
     header->payload_bytes = packet.payload_bytes;
     header->bytes = static_cast<std::uint32_t>(packet.payload_bytes);  // of a packet, which is shorter than that
+    keeper_.keep(header->bytes_beside());
     std::copy_n(packet.payload, packet.payload_bytes,
                 header->payload);  // which may be null for no bytes, unlike memcpy's
     matcher_.add_unexpected(*header);
+    return header;
+  }
+  // A header that is on no list, the caller's (give_back): of a message that was matched before it came. Null: no memory.
+  UnexpectedHeader* make_header() noexcept {
+    UnexpectedHeader* header = headers_.take();
+    if (header != nullptr) keeper_.keep(0);
     return header;
   }
   // True: the entry was on the list and no message can match it any more.
@@ -86,8 +108,23 @@ class MatchList {
   // One that was extracted, behind all others. REQUIRES: no entry matches it.
   void put_back(UnexpectedHeader& header) noexcept { matcher_.add_unexpected(header); }
   void give_back(UnexpectedHeader* header) noexcept {
+    const std::size_t beside = header->bytes_beside();
     if (header->payload != header->inline_payload) std::free(header->payload);
     headers_.give_back(header);
+    keeper_.release(beside);
+  }
+  // Visits the entries, the oldest first in each context. REQUIRES: `visit` does not touch the list.
+  template <class Visit>
+  void each_entry(Visit visit) {
+    std::vector<MatchEntry*> entries;
+    std::vector<match::MessageNode*> messages;
+    matcher_.drain_in_order([&](MatchEntry& entry) noexcept { entries.push_back(&entry); },
+                            [&](match::MessageNode& message) noexcept { messages.push_back(&message); });
+    for (match::MessageNode* message : messages) matcher_.add_unexpected(*message);
+    for (MatchEntry* entry : entries) {
+      matcher_.add_posted(*entry);
+      visit(*entry);
+    }
   }
   // Drops every unexpected message of a context that no longer exists.
   void purge(std::uint32_t context) noexcept {
@@ -99,6 +136,7 @@ class MatchList {
   match::Matcher& matcher() noexcept { return matcher_; }
 
  private:
+  Keeper& keeper_;
   match::Matcher matcher_;
   Slab<UnexpectedHeader> headers_;
 };

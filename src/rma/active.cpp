@@ -12,12 +12,33 @@
 #include "vci/domain.hpp"
 
 namespace heddle::rma {
+
+// Who waits for the answer to an Ask.
+struct Question {
+  Question(Window& w, int r, std::uint8_t ask) noexcept : window(w), rank(r), what(ask) {}
+  Status put(Held held);
+  Status wait();
+
+  Window& window;
+  const int rank;
+  const std::uint8_t what;
+  std::uint64_t sent =
+      0;  // packets that stand before it, and are done once it is answered; 0: that is not what it asks
+  std::atomic<std::uint32_t> is_answered{0};
+  bool is_done = false;
+};
+
 namespace {
 
 // What is to come from a target: where it goes, and the request that completes with it.
 struct Transfer : mpi::Request {
   Transfer(const mpi::RequestType& t, Window& window, const Operation& operation, bool is_shown) noexcept
-      : Request(t), cursor(operation.out), data_type(*operation.out_type), rank(operation.rank), shown(is_shown) {
+      : Request(t),
+        cursor(operation.out),
+        data_type(*operation.out_type),
+        target(window.target(operation.rank)),
+        rank(operation.rank),
+        shown(is_shown) {
     comm = window.comm;
     comm->retain();
     vci = comm->vci;
@@ -25,7 +46,8 @@ struct Transfer : mpi::Request {
   }
   mpi::PackCursor cursor;
   mpi::Datatype& data_type;
-  const int rank;           // the target
+  Target& target;  // of a window that waits for it
+  const int rank;
   const bool shown;         // the program has it as a request
   std::uint64_t asked = 0;  // bytes
 };
@@ -46,19 +68,21 @@ bool give_up_transfer(mpi::Request& request) {
 }
 const mpi::RequestType kTransferType{nullptr, nullptr, destroy_transfer, false, give_up_transfer};
 
-// Who waits for the answer to an Ask.
-struct Question {
-  std::atomic<std::uint32_t> is_answered{0};
-  bool is_done = false;
-  std::uint32_t since = 0;
-};
-
 Status lane_of(Window& window, int rank, vci::Lane** lane) {
   return p2p::find_lane(*window.comm, mpi::Channel::kUser, rank, 0, lane);
 }
 
 Status lost(Window& window, int rank) { return p2p::loss_error(*window.comm, rank); }
 bool is_lost(Window& window, int rank) { return p2p::has_losses(*window.comm) && p2p::is_lost(*window.comm, rank); }
+
+// What the target has told of operations that it could not do: once.
+Status failure_of(Window& window, int rank) {
+  const int failure = window.target(rank).failure.exchange(MPI_SUCCESS, std::memory_order_relaxed);
+  if (failure == MPI_SUCCESS) return Status::ok();
+  return error(failure,
+               "rank %d could not do an operation of this epoch: is all the memory attached there that it reaches?",
+               rank);
+}
 
 // One of our own packets at most waits for room.
 Status post(Window& window, int rank, vci::Lane& lane, const RequestPrefix& prefix, const std::byte* data,
@@ -118,12 +142,8 @@ class Sender {
     used_ += bytes;
   }
   Status flush() {
-    RequestPrefix prefix{window_.target(operation_.rank).card.window,
-                         reinterpret_cast<std::uint64_t>(transfer_),
-                         static_cast<std::uint8_t>(operation_.kind),
-                         0,
-                         0,
-                         0};
+    RequestPrefix prefix{window_.target(operation_.rank).card.window, reinterpret_cast<std::uint64_t>(transfer_),
+                         static_cast<std::uint8_t>(operation_.kind), 0, 0};
     if (operation_.op != nullptr) prefix.detail = static_cast<std::uint8_t>(operation_.op->index());
     if (operation_.element != nullptr) prefix.type = static_cast<std::uint16_t>(operation_.element->index());
     const Status status = post(window_, operation_.rank, lane_, prefix, packet_.data(), used_);
@@ -141,31 +161,6 @@ class Sender {
   std::vector<std::byte> packet_;
   std::size_t used_ = 0, asked_ = 0;
 };
-
-Status ask(Window& window, int rank, RequestPrefix prefix, Question& question) {
-  vci::Lane* lane = nullptr;
-  HEDDLE_TRY(lane_of(window, rank, &lane));
-  prefix.window = window.target(rank).card.window;
-  prefix.token = reinterpret_cast<std::uint64_t>(&question);
-  HEDDLE_TRY(post(window, rank, *lane, prefix, nullptr, 0));
-  bool is_gone = false;
-  window.comm->process->domain().wait(*window.comm->vci, [&] {
-    if (question.is_answered.load(std::memory_order_acquire) != 0) return true;
-    return is_gone = is_lost(window, rank);
-  });
-  return is_gone ? lost(window, rank) : Status::ok();
-}
-
-Status ask(Window& window, int rank, Ask what, Held held = kNothing) {
-  Target& target = window.target(rank);
-  const std::uint64_t sent = target.sent.load(std::memory_order_relaxed);
-  Question question;
-  HEDDLE_TRY(ask(window, rank, {0, 0, what, held, 0, 0}, question));
-  std::uint64_t done = target.done.load(std::memory_order_relaxed);
-  while (done < sent && !target.done.compare_exchange_weak(done, sent, std::memory_order_release)) {
-  }
-  return Status::ok();
-}
 
 }  // namespace
 
@@ -191,8 +186,14 @@ Status send(Window& window, const Operation& operation, mpi::Request** request) 
 void on_data(vci::Vci&, const wire::Packet& packet) {
   const auto prefix = packet.prefix_as<DataPrefix>();
   auto& transfer = *reinterpret_cast<Transfer*>(prefix.token);
-  transfer.cursor.unpack(packet.payload, packet.payload_bytes);
-  transfer.asked -= packet.payload_bytes;
+  if (prefix.error == MPI_SUCCESS) {
+    transfer.cursor.unpack(packet.payload, packet.payload_bytes);
+  } else {
+    transfer.cursor.seek(transfer.cursor.position() + prefix.missing);
+    transfer.error = prefix.error;
+    if (!transfer.shown) transfer.target.failure.store(prefix.error, std::memory_order_relaxed);
+  }
+  transfer.asked -= packet.payload_bytes + prefix.missing;
   if (transfer.asked != 0) return;
   if (transfer.shown) {
     p2p::finish(transfer);
@@ -204,33 +205,93 @@ void on_data(vci::Vci&, const wire::Packet& packet) {
 void on_answer(vci::Vci& vci, const wire::Packet& packet) {
   const auto prefix = packet.prefix_as<AnswerPrefix>();
   auto& question = *reinterpret_cast<Question*>(prefix.token);
+  std::atomic<std::uint64_t>& known = question.window.target(question.rank).done;
+  std::uint64_t done = known.load(std::memory_order_relaxed);
+  while (done < question.sent && !known.compare_exchange_weak(done, question.sent, std::memory_order_release)) {
+  }
+  if (prefix.error != MPI_SUCCESS) {
+    question.window.target(question.rank).failure.store(prefix.error, std::memory_order_relaxed);
+  }
   question.is_done = prefix.is_done != 0;
-  question.since = prefix.since;
   question.is_answered.store(1, std::memory_order_release);
   vci.wake_waiters();
 }
 
-Status flush(Window& window, int rank) {
-  Target& target = window.target(rank);
-  if (target.done.load(std::memory_order_acquire) == target.sent.load(std::memory_order_relaxed)) return Status::ok();
-  return ask(window, rank, kAskFlush);
+Status Question::put(Held held) {
+  vci::Lane* lane = nullptr;
+  HEDDLE_TRY(lane_of(window, rank, &lane));
+  const RequestPrefix prefix{window.target(rank).card.window, reinterpret_cast<std::uint64_t>(this), what, held, 0};
+  return post(window, rank, *lane, prefix, nullptr, 0);
 }
 
-Status flush_all(Window& window) {
-  for (int rank = 0; window.has_messages && rank < window.comm->size; ++rank) HEDDLE_TRY(flush(window, rank));
-  return Status::ok();
+Status Question::wait() {
+  bool is_gone = false;
+  window.comm->process->domain().wait(*window.comm->vci, [&] {
+    if (is_answered.load(std::memory_order_acquire) != 0) return true;
+    return is_gone = is_lost(window, rank);
+  });
+  return is_gone ? lost(window, rank) : Status::ok();
 }
 
-Status lock_remote(Window& window, int rank, Held held) {
-  std::uint32_t since = 0;
-  for (;;) {
-    Question question;
-    HEDDLE_TRY(ask(window, rank, {0, 0, kAskLock, held, 0, since}, question));
-    if (question.is_done) return Status::ok();
-    since = question.since;
+Questions::Questions(Window& window) noexcept : window_(window) {}
+Questions::~Questions() = default;
+
+void Questions::ask(int rank, std::uint8_t what, Held held, std::uint64_t sent) {
+  auto question = std::make_unique<Question>(window_, rank, what);
+  question->sent = sent;
+  const Status status = question->put(held);
+  if (status) {
+    asked_.push_back(std::move(question));
+  } else if (status_) {
+    status_ = status;
   }
 }
 
-Status unlock_remote(Window& window, int rank, Held held) { return ask(window, rank, kAskUnlock, held); }
+void Questions::flush(int rank) {
+  const Target& target = window_.target(rank);
+  const std::uint64_t sent = target.sent.load(std::memory_order_relaxed);
+  if (target.done.load(std::memory_order_acquire) != sent) ask(rank, kAskFlush, kNothing, sent);
+}
+
+void Questions::unlock(int rank, Held held) {
+  ask(rank, kAskUnlock, held, window_.target(rank).sent.load(std::memory_order_relaxed));
+}
+
+void Questions::share(int rank) { ask(rank, kAskLockNow, kShared, 0); }
+
+// Also after the loss of one: the answers of the others go to their questions.
+Status Questions::wait() {
+  for (const std::unique_ptr<Question>& question : asked_) {
+    Status status = question->wait();
+    if (status) status = failure_of(window_, question->rank);
+    if (status_) status_ = status;
+    if (question->what == kAskLockNow && question->is_done) {
+      window_.target(question->rank).held.store(kShared, std::memory_order_relaxed);
+    }
+  }
+  asked_.clear();
+  return status_;
+}
+
+Status flush(Window& window, int rank) {
+  Questions questions(window);
+  questions.flush(rank);
+  return questions.wait();
+}
+
+Status flush_all(Window& window) {
+  Questions questions(window);
+  for (int rank = 0; window.has_messages && rank < window.comm->size; ++rank) questions.flush(rank);
+  return questions.wait();
+}
+
+Status lock_remote(Window& window, int rank, Held held) {
+  Question question(window, rank, kAskLock);
+  HEDDLE_TRY(question.put(held));
+  HEDDLE_TRY(question.wait());
+  if (question.is_done) return Status::ok();
+  return error(MPI_ERR_PROC_ABORTED,
+               "rank %d cannot give its lock any more: a member of the window is lost, which may have it", rank);
+}
 
 }  // namespace heddle::rma

@@ -4,16 +4,21 @@
 // Method:  an operation goes as packets of pieces: where, how many bytes, and the bytes themselves. The target's handler does
 //          each with the same code as an origin that reaches the memory (memory.hpp), under the same locks. What it reads goes
 //          back in the order of the lane; a flush is a question behind all others, whose answer comes after theirs.
-//          A lock is asked for until it is given.
+//          Who flushes or unlocks several targets asks all of them before the first answer is waited for: one round trip.
+//          A lock is asked for once: the answer comes when it is given (lock_queue.hpp).
+//          What a target cannot do, as memory is not attached there, it tells with the data, or else with the next answer.
 //
 //          request   prefix {window, token, kind, operation, type}   payload: pieces {at, bytes}, then data
-//          data      prefix {token}                                  payload: what was read
-//          answer    prefix {token, yes or no}                       to a question: a flush, a lock, its end
+//          data      prefix {token, error}                           payload: what was read
+//          answer    prefix {token, yes or no, error}                to a question: a flush, a lock, its end
 //
 //          `window` is the target's, `token` the origin's Transfer: each is handed back to the process that made it.
 // Threads: any. Handlers run under the lock of the window's VCI.
 // Limits:  the target has to make progress.
 #pragma once
+
+#include <memory>
+#include <vector>
 
 #include "mpi/pack.hpp"
 #include "rma/operation.hpp"
@@ -27,12 +32,38 @@ void install(vci::Vci& vci);
 // Sends an operation on its way; *request, where it is not null, completes with it. REQUIRES: the target's way is kMessages.
 Status send(Window& window, const Operation& operation, mpi::Request** request);
 
+// Questions to several targets, all on their way before wait(). One thread has it. Whoever asked must wait: the answers come to
+// what it keeps.
+struct Question;
+class Questions {
+ public:
+  explicit Questions(Window& window) noexcept;
+  ~Questions();
+  Questions(const Questions&) = delete;
+  Questions& operator=(const Questions&) = delete;
+
+  // Is all done that was sent to the target? Nothing to ask where nothing is open, or for other ways.
+  void flush(int rank);
+  // A shared lock, if it can be had at once; then target.held is kShared. REQUIRES: the target's way is kMessages.
+  void share(int rank);
+  // The end of MPI_Win_lock. What was sent before is done then. REQUIRES: the target's way is kMessages.
+  void unlock(int rank, Held held);
+  // For all answers. The first error: a target is lost, or has refused an operation.
+  Status wait();
+
+ private:
+  void ask(int rank, std::uint8_t what, Held held, std::uint64_t sent);
+
+  Window& window_;
+  std::vector<std::unique_ptr<Question>> asked_;
+  Status status_;
+};
+
 // What was sent to the target is done there, and what was asked for is here. At once for other ways.
 Status flush(Window& window, int rank);
 Status flush_all(Window& window);
 
-// MPI_Win_lock and MPI_Win_unlock, of a target by packets. `held`: kShared or kExclusive.
+// MPI_Win_lock of a target by packets. `held`: kShared or kExclusive.
 Status lock_remote(Window& window, int rank, Held held);
-Status unlock_remote(Window& window, int rank, Held held);
 
 }  // namespace heddle::rma

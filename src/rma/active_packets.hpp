@@ -11,11 +11,13 @@ class Vci;
 
 namespace heddle::rma {
 
+struct Window;
+
 // After those of p2p/protocol.hpp.
 enum Portal : std::uint8_t { kRequestPortal = 10, kDataPortal = 11, kAnswerPortal = 12 };
 
 // As Kind, and besides:
-enum Ask : std::uint8_t { kAskFlush = 16, kAskLock, kAskUnlock };
+enum Ask : std::uint8_t { kAskFlush = 16, kAskLock, kAskLockNow, kAskUnlock };
 
 struct RequestPrefix {
   std::uint64_t window;  // at the target
@@ -23,7 +25,6 @@ struct RequestPrefix {
   std::uint8_t kind;     // Kind or Ask
   std::uint8_t detail;   // the constant of a predefined operation, or Held
   std::uint16_t type;    // the constant of a predefined type; 0: none
-  std::uint32_t since;   // kAskLock by a reader: LockWord::Reader, as the first answer said
 };
 // In the payload, each before its data: what goes, and for kCompareAndSwap what to compare with.
 struct Piece {
@@ -35,13 +36,18 @@ struct Piece {
 // What was read, in the order of the pieces; packets arrive in order.
 struct DataPrefix {
   std::uint64_t token;
+  std::int32_t error;     // of some piece: then there is no data,
+  std::uint32_t missing;  // but for so many bytes there would have been
 };
 // To an Ask.
 struct AnswerPrefix {
   std::uint64_t token;
-  std::uint32_t is_done;  // 0: the lock is not to be had now
-  std::uint32_t since;
+  std::uint32_t is_done;  // 0: the lock is not to be had
+  std::int32_t error;     // the class of what an operation before the question met, of which no data tells
 };
+// At the target: to a kAskLock that had to wait.
+void answer_lock(Window& window, int origin, std::uint64_t token, bool is_done) noexcept;
+
 // At the origin.
 void on_data(vci::Vci&, const wire::Packet&);
 void on_answer(vci::Vci&, const wire::Packet&);

@@ -1,5 +1,6 @@
 // What a target does with the packets of active.hpp.
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "mpi/handle.hpp"
@@ -36,10 +37,14 @@ class Pieces {
     operation_.op = mpi::predefined_op(prefix.detail);
     if (prefix.type != 0) operation_.element = mpi::predefined_datatype(prefix.type);
   }
-  void run() {
+  // The first error; the other pieces are done all the same.
+  Status run() {
+    Status status;
     while (next_ < end_) {
-      if (!one()) window_.comm->process->domain().fatal(last_error_detail());  // no caller to tell
+      const Status done = one();
+      if (status) status = done;
     }
+    return status;
   }
   const std::vector<std::byte>& data() const noexcept { return data_; }
 
@@ -48,17 +53,16 @@ class Pieces {
     Piece piece;
     std::memcpy(&piece, next_, sizeof piece);
     next_ += sizeof piece;
-    std::uint64_t at = piece.at;
-    if (window_.is_dynamic()) {
-      HEDDLE_TRY(
-          locate(window_, window_.target(window_.comm->rank), static_cast<MPI_Aint>(piece.at), 0, piece.bytes, &at));
-    }
-    Step step{at, piece.bytes, nullptr, nullptr, nullptr};
+    Step step{piece.at, piece.bytes, nullptr, nullptr, nullptr};
     if (piece.has_in) step.in = take(piece.bytes);
     if (operation_.kind == Kind::kCompareAndSwap) step.compare = take(piece.bytes);
     if (piece.has_out) {
       data_.resize(data_.size() + piece.bytes);
       step.out = data_.data() + data_.size() - piece.bytes;
+    }
+    if (window_.is_dynamic()) {
+      Target& self = window_.target(window_.comm->rank);
+      HEDDLE_TRY(locate(window_, self, static_cast<MPI_Aint>(piece.at), 0, piece.bytes, &step.at));
     }
     return perform(memory_, operation_, step);
   }
@@ -78,15 +82,16 @@ class Pieces {
 
 void on_ask(Window& window, const RequestPrefix& prefix, int origin) {
   const auto held = static_cast<Held>(prefix.detail);
-  AnswerPrefix reply{prefix.token, 1, prefix.since};
-  if (prefix.kind == kAskUnlock) unlock(window.node, *window.block, held);
-  if (prefix.kind == kAskLock) {
-    // The first question has no number yet: the reader comes now.
-    const LockWord::Reader reader = prefix.since == 0 ? window.block->lock.come() : LockWord::Reader{prefix.since - 1};
-    reply.is_done = try_lock(*window.block, reader, held);
-    reply.since = reader.since + 1;
+  if (prefix.kind == kAskLock || prefix.kind == kAskLockNow) {
+    const bool is_free = window.queue.is_empty() && try_lock(*window.block, window.block->lock.come(), held);
+    if (is_free || prefix.kind == kAskLockNow) return answer_lock(window, origin, prefix.token, is_free);
+    return window.queue.add(origin, prefix.token, held == kExclusive);
   }
-  answer(window, origin, kAnswerPortal, reply);
+  if (prefix.kind == kAskUnlock) {
+    unlock(window.node, *window.block, held);
+    window.queue.serve();
+  }
+  answer(window, origin, kAnswerPortal, AnswerPrefix{prefix.token, 1, std::exchange(window.target(origin).owed, 0)});
 }
 
 void on_request(vci::Vci&, const wire::Packet& packet) {
@@ -95,12 +100,22 @@ void on_request(vci::Vci&, const wire::Packet& packet) {
   const int origin = packet.header.source;
   if (prefix.kind >= kAskFlush) return on_ask(window, prefix, origin);
   Pieces pieces(window, prefix, packet);
-  pieces.run();
-  if (prefix.token == 0) return;
-  answer(window, origin, kDataPortal, DataPrefix{prefix.token}, pieces.data().data(), pieces.data().size());
+  const int failure = pieces.run().error_class();
+  const std::size_t bytes = pieces.data().size();
+  if (prefix.token == 0) {
+    if (failure != MPI_SUCCESS) window.target(origin).owed = failure;
+  } else if (failure != MPI_SUCCESS) {
+    answer(window, origin, kDataPortal, DataPrefix{prefix.token, failure, static_cast<std::uint32_t>(bytes)});
+  } else {
+    answer(window, origin, kDataPortal, DataPrefix{prefix.token, MPI_SUCCESS, 0}, pieces.data().data(), bytes);
+  }
 }
 
 }  // namespace
+
+void answer_lock(Window& window, int origin, std::uint64_t token, bool is_done) noexcept {
+  answer(window, origin, kAnswerPortal, AnswerPrefix{token, is_done, MPI_SUCCESS});
+}
 
 void install(vci::Vci& vci) {
   LockGuard guard(vci.lock());

@@ -5,7 +5,6 @@
 //          over the window's communicator, for which MPI_Win_start and MPI_Win_wait wait.
 #include "rma/epoch.hpp"
 
-#include <algorithm>
 #include <atomic>
 
 #include "base/atomics.hpp"
@@ -69,61 +68,6 @@ Status leave_fence(Window& window) {
   return Status::ok();
 }
 
-Status no_epoch(int rank) {
-  return error(MPI_ERR_RMA_SYNC,
-               "no epoch lets this process access rank %d; call MPI_Win_fence, MPI_Win_start, MPI_Win_lock or "
-               "MPI_Win_lock_all first",
-               rank);
-}
-
-Status no_lock(int rank) {
-  return error(MPI_ERR_RMA_SYNC, "rank %d is not locked; call MPI_Win_lock or MPI_Win_lock_all first", rank);
-}
-
-static bool is_attached(Target& target, std::uint64_t first, std::uint64_t bytes) noexcept {
-  if (target.block == nullptr) return true;  // the target will see
-  Block::Attached& attached = target.block->attached;
-  attached.lock.lock();
-  // Neighbours may be attached one by one: from the beginning on as far as each range goes.
-  const bool is_unchecked = attached.count > Block::kRanges;
-  for (std::uint32_t i = 0; !is_unchecked && bytes != 0 && i < attached.count; ++i) {
-    const Range& range = attached.ranges[i];
-    if (!range.holds(first, 1)) continue;
-    const std::uint64_t here = std::min(bytes, range.first + range.bytes - first);
-    first += here;
-    bytes -= here;
-    i = UINT32_MAX;  // anew
-  }
-  attached.lock.unlock();
-  return is_unchecked || bytes == 0;
-}
-
-Status locate(Window& window, Target& target, MPI_Aint disp, MPI_Count first, MPI_Count bytes, std::uint64_t* at) {
-  if (window.is_dynamic()) {
-    *at = static_cast<std::uint64_t>(disp);
-    if (is_attached(target, *at + static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(bytes))) {
-      return Status::ok();
-    }
-    return error(MPI_ERR_RMA_RANGE, "%lld bytes at %#llx are not in memory that the target has attached",
-                 static_cast<long long>(bytes),
-                 static_cast<unsigned long long>(*at) + static_cast<unsigned long long>(first));
-  }
-  MPI_Count begin = 0, from = 0, to = 0;
-  const bool fits = !__builtin_mul_overflow(MPI_Count{disp}, MPI_Count{target.card.disp_unit}, &begin) &&
-                    !__builtin_add_overflow(begin, first, &from) && !__builtin_add_overflow(from, bytes, &to) &&
-                    from >= 0 && to <= static_cast<MPI_Count>(target.card.size);
-  if (!fits) {
-    return error(
-        MPI_ERR_RMA_RANGE,
-        "displacement %lld in units of %d bytes and %lld bytes from byte %lld on reach out of the target's window of "
-        "%llu bytes",
-        static_cast<long long>(disp), target.card.disp_unit, static_cast<long long>(bytes),
-        static_cast<long long>(first), static_cast<unsigned long long>(target.card.size));
-  }
-  *at = static_cast<std::uint64_t>(begin);
-  return Status::ok();
-}
-
 }  // namespace heddle::rma
 
 namespace heddle::api {
@@ -137,13 +81,13 @@ Status win_fence(int assertion, mpi::Win& win) {
   if (window.is_started || window.is_posted)
     return out_of_turn("a fence while MPI_Win_start or MPI_Win_post is open; end that first");
   if (has_passive_epoch(window)) return out_of_turn("a fence while a lock is held; unlock first");
-  HEDDLE_TRY(flush_all(window));
+  const Status flushed = flush_all(window);
   full_fence();
-  HEDDLE_TRY(barrier(*window.comm));
+  HEDDLE_TRY(barrier(*window.comm));  // also after an error: the others wait here
   full_fence();
   const bool begins = (assertion & MPI_MODE_NOSUCCEED) == 0;
   window.fence.store(begins ? Window::kOpen : Window::kClosed, std::memory_order_relaxed);
-  return Status::ok();
+  return flushed;
 }
 
 Status win_post(mpi::Group& group, int assertion, mpi::Win& win) {
@@ -182,10 +126,12 @@ Status win_complete(mpi::Win& win) {
   Window& window = as_window(win);
   if (!window.is_started) return out_of_turn("MPI_Win_complete without MPI_Win_start");
   full_fence();
-  Status status;
+  Questions questions(window);
+  for (int rank : window.started) questions.flush(rank);
+  Status status = questions.wait();
   for (int rank : window.started) {
-    if (status) status = flush(window, rank);
-    if (status) status = say(*window.comm, rank, kCompleteWord);
+    const Status said = say(*window.comm, rank, kCompleteWord);  // also after an error: it waits for the word
+    if (status) status = said;
     window.target(rank).held.store(kNothing, std::memory_order_relaxed);
   }
   window.started.clear();

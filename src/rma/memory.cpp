@@ -19,13 +19,15 @@ bool is_integer(mpi::Basic basic) noexcept {
   return basic >= mpi::Basic::kInt8 && basic <= mpi::Basic::kMultiLanguage && basic != mpi::Basic::kInteger16;
 }
 
+// One element, or the elements of a word, each by itself.
 template <class Word>
 void update_word(std::byte* at, const std::byte* in, std::byte* old, const mpi::Op& op,
                  const mpi::Datatype& type) noexcept {
   std::atomic_ref<Word> word(*reinterpret_cast<Word*>(at));
   Word operand = 0, seen;
   if (op.id != mpi::OpId::kNoOp) std::memcpy(&operand, in, sizeof operand);
-  if (op.id == mpi::OpId::kSum && is_integer(type.basic)) {
+  const MPI_Count elements = static_cast<MPI_Count>(sizeof(Word)) / type.size;
+  if (elements == 1 && op.id == mpi::OpId::kSum && is_integer(type.basic)) {
     seen = word.fetch_add(operand);
   } else if (op.id == mpi::OpId::kReplace) {
     seen = word.exchange(operand);
@@ -35,7 +37,7 @@ void update_word(std::byte* at, const std::byte* in, std::byte* old, const mpi::
     if (op.id != mpi::OpId::kNoOp) {
       do {
         next = seen;
-        mpi::reduce(op, &operand, &next, 1, type);
+        mpi::reduce(op, &operand, &next, elements, type);
       } while (!word.compare_exchange_weak(seen, next));
     }
   }
@@ -117,9 +119,16 @@ Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std
                       const mpi::Datatype& type) noexcept {
   const auto size = static_cast<std::size_t>(type.size);
   if (type.contiguous && by_hardware(at, size)) {
-    as_word(size, [&](auto word) {
-      for (std::size_t i = 0; i < count * size; i += size) {
-        update_word<decltype(word)>(direct(at + i), in + i, old == nullptr ? nullptr : old + i, op, type);
+    const bool adds = size == 4 && op.id == mpi::OpId::kSum && is_integer(type.basic);  // one instruction an element
+    as_word(size, [&](auto element) {
+      std::size_t done = 0;
+      const auto update_next = [&](auto word) {
+        update_word<decltype(word)>(direct(at + done), in + done, old == nullptr ? nullptr : old + done, op, type);
+        done += sizeof word;
+      };
+      while (done < count * size) {
+        const bool is_whole = count * size - done >= 8 && reinterpret_cast<std::uintptr_t>(direct(at + done)) % 8 == 0;
+        is_whole && !adds ? update_next(std::uint64_t()) : update_next(element);
       }
     });
     return Status::ok();

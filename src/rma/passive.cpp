@@ -14,10 +14,6 @@
 namespace heddle::rma {
 namespace {
 
-void wake_sleepers(wire::NodeMemory& node, Block& block) noexcept {
-  block.sleepers.wake(node.regions(), [&](std::uint32_t region) { node.ring(region); });
-}
-
 // Waits for a lock; sleepers.hpp says why none sleeps on.
 class Waiting {
  public:
@@ -60,14 +56,49 @@ Status lock(Window& window, int rank, Held held) {
   return Waiting(window, *target.block, held).wait(rank);
 }
 
-// What was done there is done when this returns.
-Status end_access(Window& window, int rank, Held held) {
+// What was done there is done when the questions are answered. REQUIRES: a full fence before.
+void end_access(Window& window, int rank, Held held, Questions& questions) {
   Target& target = window.target(rank);
-  full_fence();
-  if (held == kUnchecked) return flush(window, rank);
-  if (target.way == Way::kMessages) return unlock_remote(window, rank, held);
-  unlock(window.node, *target.block, held);
-  return Status::ok();
+  if (held == kUnchecked) {
+    questions.flush(rank);
+  } else if (target.way == Way::kMessages) {
+    questions.unlock(rank, held);
+  } else {
+    unlock(window.node, *target.block, held);
+    if (rank == window.comm->rank && window.queue.is_used()) window.queue.serve_unlocked();
+  }
+}
+
+// Gives the shared locks back that this process has of the targets from `first` on.
+Status give_back_shared(Window& window, int first) {
+  Questions questions(window);
+  for (int rank = first; rank < window.comm->size; ++rank) {
+    const auto held = static_cast<Held>(window.target(rank).held.exchange(kNothing, std::memory_order_relaxed));
+    if (held == kShared) end_access(window, rank, held, questions);
+  }
+  return questions.wait();
+}
+
+// A shared lock of each member, or none. All targets by packets are asked at once for what they can give at once.
+Status share_all(Window& window) {
+  Questions questions(window);
+  for (int rank = 0; window.has_messages && rank < window.comm->size; ++rank) {
+    if (window.target(rank).way == Way::kMessages) questions.share(rank);
+  }
+  Status status = questions.wait();
+  for (int rank = 0; status && rank < window.comm->size; ++rank) {
+    Target& target = window.target(rank);
+    if (target.held.load(std::memory_order_relaxed) == kShared) continue;
+    const bool is_free = target.way != Way::kMessages && try_lock(*target.block, target.block->lock.come(), kShared);
+    if (!is_free) {
+      // Who waits for one has none of a later rank: so two that take locks in the order of ranks never wait for each other.
+      status = give_back_shared(window, rank + 1);
+      if (status) status = lock(window, rank, kShared);
+    }
+    if (status) target.held.store(kShared, std::memory_order_relaxed);
+  }
+  if (!status) (void)give_back_shared(window, 0);  // the first error tells
+  return status;
 }
 
 Status out_of_turn(const char* what, int rank) { return error(MPI_ERR_RMA_SYNC, "%s (rank %d)", what, rank); }
@@ -83,6 +114,10 @@ Status check_passive(Window& window, int rank) {
 }
 
 }  // namespace
+
+void wake_sleepers(wire::NodeMemory& node, Block& block) noexcept {
+  block.sleepers.wake(node.regions(), [&](std::uint32_t region) { node.ring(region); });
+}
 
 void unlock(wire::NodeMemory& node, Block& block, Held held) noexcept {
   held == kExclusive ? block.lock.unlock_exclusive() : block.lock.unlock_shared();
@@ -122,7 +157,10 @@ Status win_unlock(int rank, mpi::Win& win) {
   }
   target.held.store(kNothing, std::memory_order_relaxed);
   window.locks.fetch_sub(1, std::memory_order_relaxed);
-  return end_access(window, rank, held);
+  full_fence();
+  Questions questions(window);
+  end_access(window, rank, held, questions);
+  return questions.wait();
 }
 
 Status win_lock_all(int assertion, mpi::Win& win) {
@@ -133,10 +171,12 @@ Status win_lock_all(int assertion, mpi::Win& win) {
     return error(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all while this process holds a lock of the window; unlock first");
   }
   HEDDLE_TRY(leave_fence(window));
-  const Held held = (assertion & MPI_MODE_NOCHECK) != 0 ? kUnchecked : kShared;
-  for (int rank = 0; rank < window.comm->size; ++rank) {
-    if (held == kShared) HEDDLE_TRY(lock(window, rank, held));
-    window.target(rank).held.store(held, std::memory_order_relaxed);
+  if ((assertion & MPI_MODE_NOCHECK) == 0) {
+    HEDDLE_TRY(share_all(window));
+  } else {
+    for (int rank = 0; rank < window.comm->size; ++rank) {
+      window.target(rank).held.store(kUnchecked, std::memory_order_relaxed);
+    }
   }
   window.all.store(true, std::memory_order_relaxed);
   full_fence();
@@ -147,13 +187,13 @@ Status win_unlock_all(mpi::Win& win) {
   Window& window = as_window(win);
   if (!window.all.load()) return error(MPI_ERR_RMA_SYNC, "MPI_Win_unlock_all without MPI_Win_lock_all");
   window.all.store(false);
-  Status status;
+  full_fence();
+  Questions questions(window);
   for (int rank = 0; rank < window.comm->size; ++rank) {
     const auto held = static_cast<Held>(window.target(rank).held.exchange(kNothing, std::memory_order_relaxed));
-    const Status ended = end_access(window, rank, held);
-    if (status) status = ended;
+    end_access(window, rank, held, questions);
   }
-  return status;
+  return questions.wait();
 }
 
 Status win_flush(int rank, mpi::Win& win) {

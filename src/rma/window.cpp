@@ -24,9 +24,10 @@ void give_back(Window& window) noexcept {
     Target& target = window.target(rank);
     std::byte* mapped = target.mapped.load(std::memory_order_relaxed);
     const bool is_inside = mapped >= window.piece && mapped < window.piece + window.piece_bytes;
-    if (!is_inside) window.node.unmap_piece(mapped, target.card.size);
+    const bool has_none = target.card.size == 0;  // and may point behind the piece
+    if (!is_inside && !has_none) window.node.unmap_piece(mapped);
   }
-  window.node.unmap_piece(window.piece, window.piece_bytes);
+  window.node.unmap_piece(window.piece);
   if (window.owns_piece) window.node.drop_piece(window.piece_at, window.piece_bytes);
   if (window.block != nullptr) window.node.give_block_back(kBlockBytes, window.block_at);
   windows().give_back(&window);
@@ -39,7 +40,7 @@ Status map_target(Window& window, Target& target, std::byte** base) {
   // Of two threads that map it at once the first one's stays.
   std::byte* first = nullptr;
   if (target.mapped.compare_exchange_strong(first, *base, std::memory_order_acq_rel)) return Status::ok();
-  window.node.unmap_piece(*base, target.card.size);
+  window.node.unmap_piece(*base);
   *base = first;
   return Status::ok();
 }

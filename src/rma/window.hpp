@@ -22,6 +22,7 @@
 #include "mpi/request.hpp"
 #include "mpi/win.hpp"
 #include "rma/block.hpp"
+#include "rma/lock_queue.hpp"
 #include "wire/node_memory.hpp"
 
 namespace heddle::rma {
@@ -54,6 +55,10 @@ struct Target {
   std::atomic<std::uint8_t> held{kNothing};
   // kMessages: packets that were sent, and how many of them are known to be done.
   std::atomic<std::uint64_t> sent{0}, done{0};
+  // The class of an error there that the next completing call tells.
+  std::atomic<int> failure{MPI_SUCCESS};
+  // And the other way round: of an operation of this member here, until it asks. Guarded by the lock of the window's VCI.
+  int owed = MPI_SUCCESS;
 
   bool is_direct() const noexcept { return way == Way::kDirect; }
 };
@@ -71,6 +76,7 @@ struct Window : mpi::Win {
   bool has_messages = false;  // some target is reached by packets
   Block* block = nullptr;     // its own
   std::uint64_t block_at = 0;
+  LockQueue queue{*this};  // for its lock
 
   // One piece of the node's memory that all members share, of a contiguous shared window; else `piece_bytes` are its own.
   std::byte* piece = nullptr;

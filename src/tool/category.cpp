@@ -4,6 +4,7 @@
 
 #include "mpi/control.hpp"
 #include "tool/api.hpp"
+#include "tool/event.hpp"
 #include "tool/pvar.hpp"
 #include "tool/text.hpp"
 
@@ -20,6 +21,7 @@ constexpr Category kCategories[] = {
     {"messages", "what has been sent and received"},
     {"matching", "how messages find their receives: queues, unexpected messages, the engine that searches"},
     {"communicators", "what communicators take"},
+    {"collectives", "how collective operations are carried out"},
     {"threads", "how threads share the virtual communication interfaces"},
     {"network", "how hosts reach each other"},
 };
@@ -85,7 +87,7 @@ Status t_category_get_info(int cat_index, char* name, int* name_len, char* desc,
 Status t_category_get_num_events(int cat_index, int* num_events) {
   const Category* category = nullptr;
   HEDDLE_TRY(tool::find(cat_index, &category));
-  *num_events = 0;
+  *num_events = static_cast<int>(tool::members(*category, tool::event_types()).size());
   return Status::ok();
 }
 
@@ -108,7 +110,7 @@ Status t_category_get_pvars(int cat_index, int len, int indices[]) {
 Status t_category_get_events(int cat_index, int len, int indices[]) {
   const Category* category = nullptr;
   HEDDLE_TRY(tool::find(cat_index, &category));
-  return tool::give_members({}, len, indices);
+  return tool::give_members(tool::members(*category, tool::event_types()), len, indices);
 }
 
 Status t_category_get_categories(int cat_index, int len, int indices[]) {

@@ -1,6 +1,7 @@
 #include "tool/state.hpp"
 
 #include "tool/api.hpp"
+#include "tool/event.hpp"
 #include "tool/pvar.hpp"
 
 namespace heddle::tool {
@@ -31,6 +32,8 @@ Status t_finalize() {
   while (!state.pvar_handles.empty()) tool::drop(state, state.pvar_handles.begin());
   state.sessions.clear();
   state.cvar_handles.clear();
+  state.registrations.clear();
+  tool::listen_for_registrations(state);
   return Status::ok();
 }
 

@@ -6,6 +6,7 @@
 // Threads: whoever holds `lock`, which is the frame of each procedure (bindings/call_tool.hpp). It is the outermost lock.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -14,6 +15,7 @@
 #include "base/lock.hpp"
 #include "mpi.h"
 #include "mpi/comm.hpp"
+#include "vci/event_log.hpp"
 
 namespace heddle::tool {
 
@@ -28,6 +30,24 @@ struct PvarHandle {
   std::vector<unsigned long> sum;
 };
 
+// The interest in one type of event, and the functions to call, by the safety that they promise.
+struct Registration {
+  struct Callback {
+    MPI_T_event_cb_function* function = nullptr;
+    void* user_data = nullptr;
+  };
+  static constexpr std::size_t kLevels = 4;
+
+  int type = 0;
+  std::int64_t since = 0;  // what happened before is not for it
+  std::array<Callback, kLevels> callbacks;
+  MPI_T_event_dropped_cb_function* on_dropped = nullptr;
+  unsigned calls = 0;  // of its functions, that have not returned
+  bool freed = false;  // by the user; it goes when `calls` is 0
+  MPI_T_event_free_cb_function* on_free = nullptr;
+  void* free_data = nullptr;
+};
+
 struct State {
   Lock lock;
   int users = 0;  // calls of MPI_T_init_thread without their MPI_T_finalize
@@ -35,6 +55,10 @@ struct State {
   std::map<std::uintptr_t, int> cvar_handles;  // to the index of the variable
   std::map<std::uintptr_t, PvarHandle> pvar_handles;
   std::set<std::uintptr_t> sessions;
+  std::map<std::uintptr_t, Registration> registrations;
+  // While a callback runs: the instance that it was given.
+  std::uintptr_t instance = 0;
+  vci::Occurrence occurrence;
 
   static constexpr std::uintptr_t kFirst = 16;  // above the constants, such as MPI_T_PVAR_ALL_HANDLES
 };

@@ -17,7 +17,15 @@ struct Counts {
   std::uint64_t unexpected = 0;       // of those received: no receive was posted
   std::uint64_t contended_polls = 0;  // that found another thread at it
   std::uint64_t foreign_polls = 0;    // by threads that wait for something of another VCI
-  std::uint64_t matching_ns = 0;      // while it was measured
+  std::uint64_t held = 0;             // messages that waited for credit at this sender
+  std::uint64_t offers = 0;           // of those: offered because a receive looked for them
+  std::uint64_t searches = 0;         // for messages that senders hold, by receives and probes here
+  std::uint64_t disables = 0;         // times that no header was left to lend
+  std::uint64_t byte_disables = 0;    // the same of bytes: messages came without their payload
+  std::uint64_t kept_headers = 0;     // unexpected messages, now
+  std::uint64_t kept_bytes = 0;       // of their payloads
+  std::uint64_t dropped_bytes = 0;  // of long messages, which no receive waited for and which their senders send again
+  std::uint64_t matching_ns = 0;    // while it was measured
   match::Stats queues;
 };
 

@@ -43,7 +43,10 @@ std::uint32_t Domain::take_vci() noexcept {
   std::uint32_t index;
   do {
     index = static_cast<std::uint32_t>(std::countr_one(taken));
-    if (index >= vci_count()) return 0;
+    if (index >= vci_count()) {
+      events().note(Event::kSharedVci, 0);
+      return 0;
+    }
   } while (!taken_.compare_exchange_weak(taken, taken | (1u << index), std::memory_order_relaxed));
   used_.fetch_or(1u << index, std::memory_order_release);
   return index;
@@ -57,6 +60,13 @@ std::uint32_t Domain::share_all_vcis() noexcept {
 
 void Domain::give_vci_back(std::uint32_t index) noexcept {
   if (index != 0) taken_.fetch_and(~(1u << index), std::memory_order_relaxed);
+}
+
+void Domain::set_unlimited(bool unlimited) noexcept {
+  for (const auto& vci : vcis_) {
+    LockGuard guard(vci->lock());
+    vci->sources().set_unlimited(unlimited);
+  }
 }
 
 unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
@@ -109,7 +119,9 @@ unsigned Domain::run_tasks(TaskList& tasks, bool* contended) noexcept {
 void Domain::progress_once(Vci& vci) noexcept {
   thread_local unsigned round = 0, in_vain = 0;
   if (++round % kLookEveryTests == 0) look_for_losses();
-  if (progress(vci, round) != 0 || progress_idle(vci) != 0) {
+  const bool moved = progress(vci, round) != 0 || progress_idle(vci) != 0;
+  events().tell();
+  if (moved) {
     in_vain = 0;
   } else if (++in_vain >= kCrowdedSpins && (in_vain >= kTests / round_cost_ || crowded())) {
     in_vain = 0;
@@ -117,18 +129,17 @@ void Domain::progress_once(Vci& vci) noexcept {
   }
 }
 
-bool Domain::look_everywhere() noexcept {
-  bool contended = false;
+unsigned Domain::look(bool tasks, bool* contended) noexcept {
   unsigned moved = 0;
   for (std::uint32_t used = used_.load(std::memory_order_acquire); used != 0; used &= used - 1) {
     Vci& vci = *vcis_[static_cast<std::size_t>(std::countr_zero(used))];
-    moved += vci.progress_before_sleep(&contended);
+    moved += vci.progress_before_sleep(contended);
     for (unsigned i = 0; i <= Profile::kMaxPullAfter + 1 && moved == 0 && !vci.idle_tasks().empty(); ++i) {
-      moved += run_tasks(vci.idle_tasks(), &contended);
+      moved += run_tasks(vci.idle_tasks(), contended);
     }
   }
-  if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
-  return contended || moved != 0;
+  if (tasks && !tasks_.empty()) moved += run_tasks(tasks_, contended);
+  return moved;
 }
 
 // What comes from here on wakes whoever sleeps; false: something is there.
@@ -152,6 +163,7 @@ void Domain::look_for_losses() noexcept {
 
 void Domain::lose(wire::ProcessId process, std::string why) {
   if (!losses_.add(process, std::move(why))) return;
+  events().note(Event::kLost, process);
   for (const auto& vci : vcis_) vci->lose(process);
   vcis_.front()->lose(process);  // by which the others ask where their peers are
   losses_.publish();

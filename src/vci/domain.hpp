@@ -19,6 +19,7 @@
 #include "base/lock.hpp"
 #include "base/profile.hpp"
 #include "vci/abandoned.hpp"
+#include "vci/event_log.hpp"
 #include "vci/losses.hpp"
 #include "vci/patience.hpp"
 #include "vci/task.hpp"
@@ -34,16 +35,24 @@ enum class Mapping : unsigned char {
   kNone,           // everyone the fallback
 };
 
+// What a sender does with a message of more than one packet (HEDDLE_LONG_MESSAGES).
+enum class LongMessages : unsigned char {
+  kRendezvous,  // announces it, and sends the rest when it is asked for
+  kEager,       // sends all of it, and again what is asked for
+};
+
 struct DomainOptions {
   wire::ProcessId self = 0;
   bool threaded = false;
-  std::uint32_t vcis = wire::kMaxVcis;           // HEDDLE_VCIS; at most wire::kMaxVcis
-  match::Choice engine = match::kDefaultEngine;  // HEDDLE_MATCHING
-  Mapping mapping = Mapping::kHints;             // HEDDLE_VCI_MAPPING
-  std::uint32_t cores = 1;                       // of this node that the job may use
-  std::uint32_t local_ranks = 1;                 // of this job on this node
-  Profile profile;                               // of this machine
-  bool short_sleeps = false;                     // a wake-up may be lost (register_heavy_fence)
+  std::uint32_t vcis = wire::kMaxVcis;                     // HEDDLE_VCIS; at most wire::kMaxVcis
+  match::Choice engine = match::kDefaultEngine;            // HEDDLE_MATCHING
+  Mapping mapping = Mapping::kHints;                       // HEDDLE_VCI_MAPPING
+  LongMessages long_messages = LongMessages::kRendezvous;  // HEDDLE_LONG_MESSAGES
+  std::uint32_t cores = 1;                                 // of this node that the job may use
+  std::uint32_t local_ranks = 1;                           // of this job on this node
+  Profile profile;                                         // of this machine
+  portals::FlowLimits flow;                                // HEDDLE_UNEXPECTED_HEADERS, HEDDLE_UNEXPECTED_BYTES
+  bool short_sleeps = false;                               // a wake-up may be lost (register_heavy_fence)
   // Ends the job with this sentence: something happened that no caller can be told of.
   void (*fatal)(void* context, const char* sentence) = nullptr;
   void* fatal_context = nullptr;
@@ -51,6 +60,7 @@ struct DomainOptions {
   // lock held. Null: nobody to ask.
   void (*look_for_losses)(void* context) = nullptr;
   void* look_context = nullptr;
+  EventLog* events = &unheard_events;
 };
 
 class Domain {
@@ -65,6 +75,10 @@ class Domain {
   std::span<wire::Wire* const> wires() const noexcept { return wire_list_; }
   Doorbell& bell() noexcept { return *wire_list_.front()->bell(); }
   const Profile& profile() const noexcept { return options_.profile; }
+  LongMessages long_messages() const noexcept { return options_.long_messages; }
+  const portals::FlowLimits& flow() const noexcept { return options_.flow; }
+  portals::Budget::Pool& header_pool() noexcept { return header_pool_; }
+  portals::Budget::Pool& byte_pool() noexcept { return byte_pool_; }
   Status connect(std::uint32_t from, wire::ProcessId peer, std::uint32_t to, wire::TxLane** lane);
 
   std::uint32_t vci_count() const noexcept { return static_cast<std::uint32_t>(vcis_.size()); }
@@ -86,6 +100,22 @@ class Domain {
   template <class Done>
   void wait(Vci& vci, Done&& done) noexcept;
 
+  // Progress on every VCI, and on the tasks if `tasks`: how much moved. `*contended` is set when another thread kept this
+  // one from looking.
+  unsigned look(bool tasks, bool* contended) noexcept;
+  // Sleeps until something comes, unless look() is true, or it is time to look for losses, or at what does not ring.
+  template <class Look>
+  void sleep(Look&& look) noexcept {
+    bell().sleep(sleep_limit(), [&] { return look() || !arm_wires(); });
+  }
+  // Something is half there, and the rest is expected until then (steady clock, ns): while no waiter lacks a core, none sleeps.
+  // 0: not any more. Any thread; the last word counts.
+  void expect_until(std::int64_t when) noexcept { expected_until_.store(when, std::memory_order_relaxed); }
+  static std::int64_t now() noexcept {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  }
+  bool has_waiters() const noexcept { return waiters_.load(std::memory_order_relaxed) != 0; }
+
   [[noreturn]] void fatal(const char* sentence) const noexcept;
 
   // Wakes whoever sleeps: the caller may leave, and the task may be able to go on since it was last stepped.
@@ -98,16 +128,19 @@ class Domain {
   // waits for it is for its waiter to give up (p2p/loss.hpp). With no lock held.
   void lose(wire::ProcessId process, std::string why);
   const Losses& losses() const noexcept { return losses_; }
+  EventLog& events() noexcept { return *options_.events; }
   // Asks for losses, if nobody has for a while.
   void look_for_losses() noexcept;
 
   // Whether wires hold packets that they have not sent yet, of which no lane knows any more.
   bool owes() const noexcept;
 
+  // Whether unexpected messages are kept without limit: nothing that peers still send may wait for a receive.
+  void set_unlimited(bool unlimited) noexcept;
+
   AbandonedList& abandoned() noexcept { return abandoned_; }
 
  private:
-  bool look_everywhere() noexcept;
   bool arm_wires() noexcept;
   unsigned run_tasks(TaskList& tasks, bool* contended) noexcept;
   [[gnu::noinline]] unsigned progress_elsewhere(Vci& vci) noexcept;
@@ -123,6 +156,10 @@ class Domain {
       if (!wire->rings()) return kBusySleepNs;
     }
     return kSleepNs;
+  }
+  bool is_expecting() const noexcept {
+    const std::int64_t until = expected_until_.load(std::memory_order_relaxed);
+    return until != 0 && now() < until;
   }
   bool crowded() const noexcept { return more_than_cores(waiters_); }
   bool more_than_cores(const std::atomic<std::uint32_t>& waiters) const noexcept {
@@ -145,10 +182,13 @@ class Domain {
   std::vector<std::unique_ptr<wire::Wire>> wires_;
   std::vector<wire::Wire*> wire_list_;
   const unsigned round_cost_ = wires_.size() == 1 ? 1 : kFabricCost;
+  portals::Budget::Pool header_pool_{options_.flow.lendable_headers(), options_.vcis};
+  portals::Budget::Pool byte_pool_{options_.flow.lendable_bytes(), options_.vcis};
   std::vector<std::unique_ptr<Vci>> vcis_;
   TaskList tasks_;
   Losses losses_;
   std::atomic<std::int64_t> looked_at_{0};  // when, in ns
+  std::atomic<std::int64_t> expected_until_{0};
   AbandonedList abandoned_;
   std::atomic<std::uint32_t> taken_{1};  // bit i: VCI i has a user of its own; the fallback always has
   std::atomic<std::uint32_t> used_{1};   // bit i: VCI i was ever given out, so messages may come for it
@@ -168,7 +208,9 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
   bool finished = false;
   for (unsigned round = 0; !finished && !done(); ++round) {
     if (round % kLookEvery == kLookEvery - 1) look_for_losses();
-    if (progress(vci, round) != 0 || progress_idle(vci) != 0) {
+    const bool moved = progress(vci, round) != 0 || progress_idle(vci) != 0;
+    events().tell();
+    if (moved) {
       patience.restart();
       continue;
     }
@@ -182,7 +224,14 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
         break;
       case Patience::Step::kSleep:
         look_for_losses();
-        bell().sleep(sleep_limit(), [&] { return look_everywhere() || (finished = done()) || !arm_wires(); });
+        if (is_expecting() && !crowded()) {
+          patience.go_on();
+          break;
+        }
+        sleep([&] {
+          bool contended = false;
+          return look(true, &contended) != 0 || contended || (finished = done());
+        });
         break;
     }
   }

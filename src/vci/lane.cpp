@@ -1,8 +1,32 @@
 #include "vci/lane.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "vci/domain.hpp"
 #include "vci/vci.hpp"
 
 namespace heddle::vci {
+namespace {
+
+// A packet that found no room.
+struct ControlOp : SendOp {
+  wire::Header header;
+  std::byte prefix[wire::kMaxPrefix];
+  std::byte payload[Lane::kMaxControl];
+  std::size_t bytes;
+};
+
+SendOp::Pushed push_control(SendOp& op, Lane& lane) {
+  auto& control = static_cast<ControlOp&>(op);
+  wire::Payload payload{control.payload, control.bytes};
+  if (!lane.send(control.header, control.prefix, payload)) return SendOp::Pushed::kBlocked;
+  delete &control;
+  return SendOp::Pushed::kFinished;
+}
+
+}  // namespace
 
 void Lane::queue(SendOp& op) noexcept { add(queue_, op); }
 void Lane::stream(SendOp& op) noexcept { add(streams_, op); }
@@ -10,7 +34,7 @@ void Lane::stream(SendOp& op) noexcept { add(streams_, op); }
 void Lane::add(SendQueue& queue, SendOp& op) noexcept {
   lock_.lock();
   if (closed_) [[unlikely]] {
-    while (op.push(op, *this) == SendOp::Pushed::kMore) {
+    while (op.push(op, *this) != SendOp::Pushed::kFinished) {
     }
     return lock_.unlock();
   }
@@ -21,18 +45,21 @@ void Lane::add(SendQueue& queue, SendOp& op) noexcept {
   if (blocked) owner_.wake_waiters();
 }
 
-bool Lane::cancel(SendOp& op) noexcept {
+bool Lane::cancel(MessageOp& op) noexcept {
   LockGuard guard(lock_);
-  return queue_.remove(op);
+  return op.held != nullptr ? held_->cancel(op) : queue_.remove(op);
 }
 
 void Lane::close() noexcept {
   LockGuard guard(lock_);
   if (closed_) return;
   closed_ = true;
-  push_all();
+  release_held();
+  while (push_all() != 0) {
+  }
   set_busy();
   queue_.push_back(gate_);
+  credit_.close();
 }
 
 unsigned Lane::progress(bool* contended) noexcept {
@@ -42,6 +69,7 @@ unsigned Lane::progress(bool* contended) noexcept {
   }
   unsigned moved = 0;
   if (!closed_) {
+    if (has_held() && tx_.is_away()) release_held();
     moved = push_all();
     set_busy();
   }
@@ -59,10 +87,18 @@ unsigned Lane::push_all() noexcept {
   };
   while (!queue_.empty()) {
     auto [op, pushed] = push_front(queue_);
+    if (pushed == SendOp::Pushed::kStreams) {
+      streams_.push_back(*op);
+      continue;
+    }
     if (pushed != SendOp::Pushed::kFinished) queue_.push_front(*op);
-    if (pushed == SendOp::Pushed::kBlocked) return moved;
+    if (pushed == SendOp::Pushed::kBlocked) {
+      credit_.close();
+      return moved;
+    }
   }
-  while (!streams_.empty()) {
+  // Not to the end: an answer that has come may end the stream.
+  for (unsigned packets = 0; packets < kStreamTurn && !streams_.empty(); ++packets) {
     auto [op, pushed] = push_front(streams_);
     if (pushed == SendOp::Pushed::kBlocked) {
       streams_.push_front(*op);
@@ -74,11 +110,27 @@ unsigned Lane::push_all() noexcept {
 }
 
 bool Lane::set_busy() noexcept {
-  const bool now = !queue_.empty() || !streams_.empty();
+  const bool now = !queue_.empty() || !streams_.empty() || has_held();
   if (now == busy()) return false;
   busy_.store(now, std::memory_order_relaxed);
   owner_.count_busy_lane(now);
   return now;
+}
+
+void Lane::post_control_locked(const wire::Header& header, const void* prefix, const void* payload,
+                               std::size_t bytes) noexcept {
+  wire::Payload all{payload, bytes};
+  if (closed_ || (queue_.empty() && wire::try_send(tx_, header, prefix, all))) return;
+  auto* op = new (std::nothrow) ControlOp;
+  if (op == nullptr) owner_.domain().fatal("no memory to answer a peer");
+  op->push = push_control;
+  op->header = header;
+  std::copy_n(static_cast<const std::byte*>(prefix), header.prefix_bytes, op->prefix);
+  std::copy_n(static_cast<const std::byte*>(payload), bytes, op->payload);
+  op->bytes = bytes;
+  queue_.push_back(*op);
+  credit_.close();
+  if (set_busy()) owner_.wake_waiters();
 }
 
 }  // namespace heddle::vci

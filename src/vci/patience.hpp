@@ -53,6 +53,8 @@ class Patience {
     shared_ = took > kSharedNs;
     yielded_ = true;
   }
+  // Begins anew, having learnt nothing.
+  void go_on() noexcept { idle_ = 0; }
   // Something has arrived.
   void restart() noexcept {
     if (yielded_) learn(!long_);

@@ -1,6 +1,10 @@
 // An operation that waits for room in a lane.
 #pragma once
 
+#include <cstdint>
+
+#include "match/key.hpp"
+
 namespace heddle::vci {
 
 class Lane;
@@ -9,12 +13,30 @@ struct SendOp {
   enum class Pushed {
     kBlocked,   // no room
     kMore,      // one packet went, another follows
+    kStreams,   // the same, and what follows may be passed by what is queued
     kFinished,  // everything went; the operation may be gone already
   };
   // Sends one packet if there is room. Runs under the lane's lock, with the operation on no queue; when it finishes, it
   // completes or frees the operation itself.
   Pushed (*push)(SendOp&, Lane&) = nullptr;
   SendOp* next = nullptr;
+};
+
+struct HeldMessage;
+
+// One that begins a message, which takes credit of its receiver (vci/credit.hpp).
+struct MessageOp : SendOp {
+  HeldMessage* held = nullptr;  // while it waits for credit
+  bool stays = false;           // no credit for its bytes: a header goes, and they follow when a receive asks for them
+  bool whole = false;           // its payload is to follow its header unasked; no longer when it was held
+  bool answered = false;  // its receive has asked for them while it was held: push() sends them when it is not any more
+};
+
+// What is to be known of a message without its request.
+struct Envelope {
+  match::Key key;       // as a receive sees it
+  std::uint64_t name;   // what the receiver calls it by
+  std::uint64_t total;  // bytes of the message
 };
 
 // A FIFO of operations, linked through them. Guarded by its owner's lock.

@@ -17,10 +17,22 @@ void on_stray_short(Vci& vci, wire::Header header, const std::byte* payload, std
   on_stray(vci, {header, payload, payload, bytes});
 }
 
+// Of a lane of this process, by its name; or, asked by a lane, of this process's memory.
+void on_flow(Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
+  if (packet.header.code == portals::kAsk) return vci.sources().on_ask(packet);
+  reinterpret_cast<Lane*>(packet.prefix_as<portals::DecisionPrefix>().lane)->on_flow(packet);
+}
+
 }  // namespace
 
 Vci::Vci(Domain& domain, std::uint32_t index, const match::Choice& engine, bool threaded) noexcept
-    : domain_(domain), index_(index), bell_(threaded ? &domain.bell() : nullptr), table_(on_stray, on_stray_short) {
+    : domain_(domain),
+      index_(index),
+      bell_(threaded ? &domain.bell() : nullptr),
+      sources_(*this, domain.header_pool(), domain.byte_pool(), domain.flow()),
+      matching_(sources_),
+      table_(on_stray, on_stray_short) {
+  table_.set(portals::kFlowPortal, on_flow);
   // The list of lanes keeps its lock: a tool's thread may read it (counts) while the one thread of MPI adds to it.
   if (!threaded || kWithout == Without::kLocks) lock_.elide();
   LockGuard guard(lock_);
@@ -37,7 +49,8 @@ Status Vci::lane_to(wire::ProcessId peer, std::uint32_t remote_vci, Lane** out) 
   }
   wire::TxLane* tx = nullptr;
   HEDDLE_TRY(domain_.connect(index_, peer, remote_vci, &tx));
-  *out = &lanes_.emplace_back(*this, *tx, peer, remote_vci);
+  const portals::FlowLimits& flow = domain_.flow();
+  *out = &lanes_.emplace_back(*this, *tx, peer, remote_vci, portals::Credit{flow.first_headers(), flow.first_bytes()});
   if (bell_ == nullptr || kWithout == Without::kLocks) (*out)->lock().elide();
   return Status::ok();
 }
@@ -66,13 +79,24 @@ Counts Vci::counts(bool home) noexcept {
   Counts counts;
   {
     LockGuard guard(lanes_lock_);
-    for (Lane& lane : lanes_) counts.sent += lane.messages_sent();
+    for (Lane& lane : lanes_) {
+      const LaneCounts one = lane.counts();
+      counts.sent += one.sent;
+      counts.held += one.held;
+      counts.offers += one.offers;
+    }
   }
   counts.contended_polls = contended_polls_.load(std::memory_order_relaxed);
   counts.foreign_polls = foreign_polls_.load(std::memory_order_relaxed);
   LockGuard guard(lock_);
   counts.received = received_;
   counts.unexpected = unexpected_;
+  counts.kept_headers = sources_.kept_headers();
+  counts.kept_bytes = sources_.kept_bytes();
+  counts.disables = sources_.disables();
+  counts.byte_disables = sources_.byte_disables();
+  counts.searches = sources_.searches();
+  counts.dropped_bytes = arriving_.dropped();
   if (!home) {
     counts.queues = matching_.matcher().plain_stats();
     return counts;

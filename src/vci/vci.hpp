@@ -15,11 +15,13 @@
 
 #include "base/doorbell.hpp"
 #include "base/lock.hpp"
+#include "portals/arriving.hpp"
 #include "portals/match_list.hpp"
 #include "portals/table.hpp"
 #include "vci/counts.hpp"
 #include "vci/lane.hpp"
 #include "vci/pool.hpp"
+#include "vci/sources.hpp"
 #include "vci/task.hpp"
 
 namespace heddle::vci {
@@ -35,6 +37,8 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
 
   Lock& lock() noexcept LOCK_RETURNED(lock_) { return lock_; }
   portals::MatchList& matching() noexcept REQUIRES(lock_) { return matching_; }
+  Sources& sources() noexcept REQUIRES(lock_) { return sources_; }
+  portals::Arriving& arriving() noexcept REQUIRES(lock_) { return arriving_; }
   portals::PortalTable& table() noexcept { return table_; }  // fill before traffic to the portal starts
   Pool& pool() noexcept REQUIRES(lock_) { return pool_; }
   // A request of this VCI, and its end, for callers that do not hold the lock. Constructor and destructor run outside it.
@@ -107,7 +111,10 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
 
   // For work of this VCI that has time: it is stepped in rounds that moved nothing, in every eighth of the others, and
   // kMaxPullAfter times before a sleep. Otherwise as Domain::add_task().
-  void add_idle_task(Task& task) noexcept { idle_tasks_.add(task); }
+  void add_idle_task(Task& task) noexcept {
+    idle_tasks_.add(task);
+    wake_waiters();
+  }
   TaskList& idle_tasks() noexcept { return idle_tasks_; }
 
   // For Lane.
@@ -128,6 +135,8 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
   bool completed_ GUARDED_BY(lock_) = false;
   std::uint64_t received_ GUARDED_BY(lock_) = 0;
   std::uint64_t unexpected_ GUARDED_BY(lock_) = 0;
+  Sources sources_ GUARDED_BY(lock_);
+  portals::Arriving arriving_ GUARDED_BY(lock_);
   portals::MatchList matching_ GUARDED_BY(lock_);
   portals::PortalTable table_;
 

@@ -24,20 +24,27 @@ class FaultyReader final : public MemoryReader {
   bool always() const noexcept override { return true; }
 
   ssize_t read(pid_t from, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept override {
+    return begins(&bytes) ? MemoryReader::read(from, address, to, bytes) : -1;
+  }
+  ssize_t write(pid_t into, std::uint64_t address, const std::byte* from, std::size_t bytes) noexcept override {
+    return begins(&bytes) ? MemoryReader::write(into, address, from, bytes) : -1;
+  }
+
+ private:
+  // False: the call fails, with errno.
+  bool begins(std::size_t* bytes) noexcept {
     const std::uint64_t call = calls_.fetch_add(1, std::memory_order_relaxed);
     for (const Fault& fault : faults_) {
       if (fault.kind == Fault::kRefuse && call >= fault.call) return fail(EPERM);
       if (fault.kind == Fault::kFault && call == fault.call) return fail(EFAULT);
       if (fault.kind == Fault::kStop && call == fault.call + 1) return fail(EFAULT);
-      if (fault.kind >= Fault::kShort && call == fault.call) bytes -= bytes / 3;
+      if (fault.kind >= Fault::kShort && call == fault.call) *bytes -= *bytes / 3;
     }
-    return MemoryReader::read(from, address, to, bytes);
+    return true;
   }
-
- private:
-  static ssize_t fail(int cause) noexcept {
+  static bool fail(int cause) noexcept {
     errno = cause;
-    return -1;
+    return false;
   }
 
   const std::vector<Fault> faults_;

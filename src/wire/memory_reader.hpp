@@ -1,14 +1,14 @@
-// The calls by which another process's memory is read and written, and the place where tests make reading fail.
+// The calls by which another process's memory is read and written, and the place where tests make them fail.
 //
 // HEDDLE_SINGLE_COPY: unset or `auto`: the system call. `off`: null, nobody reads. For tests, `test:` and a list of
-// faults by commas; then a process reads also itself by the call. Calls count from 0, the read of the cookie, in each
-// process that reads:
+// faults by commas; then a process reads also itself by the call. Calls, of either kind, count from 0, the first read of a
+// cookie, in each process:
 //
 //     none        no fault
 //     refuse@N    call N and all later ones: EPERM
-//     fault@N     call N: EFAULT, nothing read
-//     short@N     call N reads only a part
-//     stop@N      call N reads only a part, and the next one fails
+//     fault@N     call N: EFAULT, nothing copied
+//     short@N     call N copies only a part
+//     stop@N      call N copies only a part, and the next one fails
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +26,7 @@ class MemoryReader {
   virtual ~MemoryReader() = default;
   // As process_vm_readv of one piece: the bytes read, or -1 and errno.
   virtual ssize_t read(pid_t from, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept;
-  // As process_vm_writev. No test makes it fail.
+  // As process_vm_writev.
   virtual ssize_t write(pid_t into, std::uint64_t address, const std::byte* from, std::size_t bytes) noexcept;
   // A process's own memory is read by the call too.
   virtual bool always() const noexcept { return false; }

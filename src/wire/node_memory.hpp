@@ -39,7 +39,7 @@ class NodeMemory {
   Status map_piece(std::uint64_t offset, std::size_t bytes, std::byte** base) {
     return segment_->map_piece(offset, bytes, base);
   }
-  void unmap_piece(std::byte* base, std::size_t bytes) noexcept { segment_->unmap_piece(base, bytes); }
+  void unmap_piece(std::byte* base) noexcept { segment_->unmap_piece(base); }
   // By its owner, when nobody uses it any more.
   void drop_piece(std::uint64_t offset, std::size_t bytes) noexcept { segment_->drop_piece(offset, bytes); }
 

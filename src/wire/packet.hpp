@@ -2,7 +2,7 @@
 //
 //     Header   0        1        2              4            8            12           16
 //              +--------+--------+--------------+------------+------------+------------+
-//              | portal | prefix | unused       | context 32 | source 32  | tag 32     |
+//              | portal | prefix | code         | context 32 | source 32  | tag 32     |
 //              +--------+--------+--------------+------------+------------+------------+
 //
 // `portal` selects the handler at the receiver (portals/table.hpp); a wire looks at none of it but `prefix`.
@@ -19,7 +19,7 @@ namespace heddle::wire {
 struct Header {
   std::uint8_t portal = 0;
   std::uint8_t prefix_bytes = 0;
-  std::uint16_t unused = 0;
+  std::uint16_t code = 0;  // of the protocol's own, where it needs one
   std::uint32_t context = 0;
   std::int32_t source = 0;
   std::int32_t tag = 0;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -244,16 +245,30 @@ Status Segment::make_piece(std::size_t bytes, std::uint64_t* offset) {
 Status Segment::map_piece(std::uint64_t offset, std::size_t bytes, std::byte** base) {
   *base = nullptr;
   if (bytes == 0) return Status::ok();
+  std::lock_guard lock(mutex_);
+  for (MappedPiece& piece : pieces_) {
+    if (piece.offset != offset || piece.bytes != bytes) continue;
+    ++piece.users;
+    *base = piece.base;
+    return Status::ok();
+  }
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, static_cast<off_t>(offset));
   if (at == MAP_FAILED) {
     return error(MPI_ERR_NO_MEM, "mapping %zu KiB of a window failed: %s", bytes >> 10, std::strerror(errno));
   }
   *base = static_cast<std::byte*>(at);
+  pieces_.push_back({offset, bytes, *base, 1});
   return Status::ok();
 }
 
-void Segment::unmap_piece(std::byte* base, std::size_t bytes) noexcept {
-  if (base != nullptr) munmap(base, bytes);
+void Segment::unmap_piece(std::byte* base) noexcept {
+  if (base == nullptr) return;
+  std::lock_guard lock(mutex_);
+  const auto piece = std::ranges::find(pieces_, base, &MappedPiece::base);
+  if (--piece->users != 0) return;
+  munmap(base, piece->bytes);
+  *piece = pieces_.back();
+  pieces_.pop_back();
 }
 
 void Segment::drop_piece(std::uint64_t offset, std::size_t bytes) noexcept {

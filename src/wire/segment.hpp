@@ -21,7 +21,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/doorbell.hpp"
 #include "base/status.hpp"
@@ -75,10 +77,10 @@ class Segment {
   }
   // `bytes` (a multiple of 64) of fresh zeroed memory from the region of `rank`.
   Status carve(std::uint32_t rank, std::size_t bytes, std::uint64_t* offset);
-  // Pieces: NodeMemory's.
+  // Pieces: NodeMemory's. One that this process has mapped already is not mapped again.
   Status make_piece(std::size_t bytes, std::uint64_t* offset);
   Status map_piece(std::uint64_t offset, std::size_t bytes, std::byte** base);
-  void unmap_piece(std::byte* base, std::size_t bytes) noexcept;
+  void unmap_piece(std::byte* base) noexcept;
   void drop_piece(std::uint64_t offset, std::size_t bytes) noexcept;
 
   template <class T>
@@ -96,9 +98,18 @@ class Segment {
   static Status map(int fd, std::uint32_t ranks, std::shared_ptr<Segment>* out);
   Status make_headers(std::uint32_t ranks);
 
+  struct MappedPiece {
+    std::uint64_t offset;
+    std::size_t bytes;
+    std::byte* base;
+    unsigned users;
+  };
+
   int fd_;
   std::byte* base_;
   std::size_t bytes_;
+  std::mutex mutex_;  // guards:
+  std::vector<MappedPiece> pieces_;
 };
 
 }  // namespace heddle::wire

@@ -74,13 +74,14 @@ class ShmLane final : public TxLane {
     return receiver_->bell.heard() ? Sent::kWakeWanted : Sent::kYes;
   }
   void wake() noexcept override { receiver_->bell.ring(); }
+  bool is_away() const noexcept override { return receiver_->departed.load(std::memory_order_relaxed) != 0; }
 
  private:
   friend class ShmWire;
   // There is no room. True: there never will be, so the packet counts as sent.
   [[gnu::noinline, gnu::cold]] bool drop() noexcept {
     block_->ask_for_room();
-    return receiver_->departed.load(std::memory_order_relaxed) != 0;
+    return is_away();
   }
   bool send_cell(const Header& header, const void* prefix, Payload& payload) noexcept;
 

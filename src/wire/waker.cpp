@@ -1,15 +1,13 @@
 #include "wire/waker.hpp"
 
-#include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 
+#include "base/own_thread.hpp"
 #include "mpi.h"
 
 namespace heddle::wire {
@@ -19,19 +17,7 @@ Status Waker::start() {
   stop_ = eventfd(0, EFD_CLOEXEC);
   if (epoll_ < 0 || stop_ < 0) return error(MPI_ERR_OTHER, "cannot wait for a network: %s", std::strerror(errno));
   HEDDLE_TRY(watch(stop_, true, {}));
-  // The program's signals are for the program's threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Status status;
-  try {
-    thread_ = std::thread([this] { run(); });
-    pthread_setname_np(thread_.native_handle(), "heddle-waker");
-  } catch (const std::system_error& failure) {
-    status = error(MPI_ERR_OTHER, "cannot start a thread that waits for the network: %s", failure.what());
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return status;
+  return start_own_thread(&thread_, "heddle-waker", "that waits for the network", [this] { run(); });
 }
 
 void Waker::stop() noexcept {

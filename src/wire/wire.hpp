@@ -64,6 +64,8 @@ class TxLane {
   virtual bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept = 0;
   // Wakes the receiver, after kWakeWanted.
   virtual void wake() noexcept {}
+  // Nobody is at the other end now, or ever again: what is sent there goes nowhere where there is no room for it.
+  virtual bool is_away() const noexcept { return false; }
   // The memory of the process at the other end, if this wire can read it (single_copy.hpp); null otherwise.
   virtual PeerMemory* memory() noexcept { return nullptr; }
 

@@ -25,6 +25,13 @@ class Labels(unittest.TestCase):
             ("puts-allocate-16", 512, "put 512 B, 16 in an epoch, MPI_Win_allocate"),
             ("asleep-lock-shared", 2, "target asleep: lock, put 8 B, flush, unlock, MPI_Win_allocate_shared"),
             ("rma-threads", 1, "put 8 B, 1 thread, own windows"),
+            ("flow-recovery-flood-resent", 16, "all to one, any source, recovery: sent again"),
+            ("flow-mpi-slow-time", 16, "pairs beside a slow one, MPI: time"),
+            ("flood-reverse-2", 1024, "1 sender of 1 KiB, youngest first"),
+            ("few-order-16-disables", 8, "15 senders of 8 B, in order, 1000 kept: disabled"),
+            ("long-late-eager", 131072, "128 KiB, 100 µs later, eager"),
+            ("dropped-found-rendezvous", 131072, "128 KiB, receive when found, rendezvous, dropped"),
+            ("part-16-10-4", 65536, "64 KiB, 16 threads, 10 ms + 4 %: partitioned"),
             ("new", 2048, "new, 2 KiB"),
         ):
             with self.subTest(metric=metric):

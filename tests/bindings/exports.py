@@ -34,6 +34,11 @@ for line in subprocess.run(["readelf", "-rW", sys.argv[1]], check=True, capture_
     if match := re.search(r"\bP?MPIX?_\w+", line):
         wrong.append(f"the library itself calls {match[0]} by its name")
 
+# What a system may lack is loaded when it is asked for.
+for line in subprocess.run(["readelf", "-d", sys.argv[1]], check=True, capture_output=True, text=True).stdout.splitlines():
+    if "(NEEDED)" in line and re.search("hwloc|fabric|pmi", line):
+        wrong.append(f"the library cannot be loaded without {line.split('[')[1].rstrip(']')}")
+
 print("\n".join(wrong))
 print(f"{len(symbols)} names exported, {2 * len(abi)} in the ABI and in mpix.h")
 sys.exit(1 if wrong or functions != 664 else 0)

@@ -121,6 +121,51 @@ TEST_F(WindowTest, WhatIsWrongIsSaid) {
   EXPECT_EQ(now(), (Ints{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
+// Only as much as both ends have is touched, or nothing where each element that is fetched needs one to be combined with.
+TEST_F(WindowTest, ShorterBuffersAreRespectedOrRefused) {
+  const int one[] = {10, 10, 10};
+  int got[3] = {-1, -1, -1};
+  EXPECT_OK(MPI_Accumulate(one, 1, MPI_INT, 0, 2, 3, MPI_INT, MPI_SUM, win));
+  EXPECT_EQ(now(), (Ints{0, 1, 12, 3, 4, 5, 6, 7}));
+  EXPECT_ERROR(MPI_ERR_COUNT, "origin_count and origin_datatype are 4 bytes, fewer than the target's 8",
+               MPI_Get_accumulate(one, 1, MPI_INT, got, 3, MPI_INT, 0, 0, 2, MPI_INT, MPI_SUM, win));
+  EXPECT_ERROR(MPI_ERR_TRUNCATE, "origin_count and origin_datatype are 12 bytes, which do not fit into the target's 8",
+               MPI_Get_accumulate(one, 3, MPI_INT, got, 3, MPI_INT, 0, 0, 2, MPI_INT, MPI_SUM, win));
+  EXPECT_ERROR(MPI_ERR_TRUNCATE, "target_count and target_datatype are 8 bytes, which do not fit into the result's 4",
+               MPI_Get_accumulate(one, 2, MPI_INT, got, 1, MPI_INT, 0, 0, 2, MPI_INT, MPI_SUM, win));
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_ERROR(MPI_ERR_COUNT, "fewer than the target's 8",
+               MPI_Rget_accumulate(one, 1, MPI_INT, got, 2, MPI_INT, 0, 0, 2, MPI_INT, MPI_SUM, win, &request));
+  EXPECT_EQ(now(), (Ints{0, 1, 12, 3, 4, 5, 6, 7}));
+  EXPECT_EQ((Ints{got[0], got[1], got[2]}), (Ints{-1, -1, -1}));
+  EXPECT_OK(MPI_Get_accumulate(one, 2, MPI_INT, got, 3, MPI_INT, 0, 1, 2, MPI_INT, MPI_SUM, win));
+  EXPECT_OK(MPI_Get_accumulate(one, 0, MPI_INT, got, 3, MPI_INT, 0, 1, 1, MPI_INT, MPI_NO_OP, win));
+  EXPECT_EQ(now(), (Ints{0, 11, 22, 3, 4, 5, 6, 7}));
+  EXPECT_EQ((Ints{got[0], got[1], got[2]}), (Ints{11, 12, -1}));
+}
+
+// Both are characters, but of two sizes, each a predefined type of its own.
+TEST_F(WindowTest, CharactersOfTwoSizesAreNotOfOneKind) {
+  const int lengths[] = {1, 1};
+  const MPI_Aint places[] = {0, 4};
+  const MPI_Datatype parts[] = {MPI_WCHAR, MPI_CHAR}, wide[] = {MPI_WCHAR, MPI_WCHAR};
+  MPI_Datatype both, same;
+  EXPECT_OK(MPI_Type_create_struct(2, lengths, places, parts, &both));
+  EXPECT_OK(MPI_Type_create_struct(2, lengths, places, wide, &same));
+  EXPECT_OK(MPI_Type_commit(&both));
+  EXPECT_OK(MPI_Type_commit(&same));
+  const int value[2] = {70, 71};
+  EXPECT_ERROR(MPI_ERR_TYPE, "several predefined ones",
+               MPI_Accumulate(value, 1, both, 0, 0, 1, both, MPI_REPLACE, win));
+  EXPECT_ERROR(MPI_ERR_TYPE, "origin_datatype is not made of",
+               MPI_Accumulate(value, 4, MPI_CHAR, 0, 0, 1, MPI_WCHAR, MPI_REPLACE, win));
+  EXPECT_EQ(now(), (Ints{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_OK(MPI_Accumulate(value, 2, MPI_WCHAR, 0, 3, 1, same, MPI_REPLACE, win));
+  EXPECT_EQ(now(), (Ints{0, 1, 2, 70, 71, 5, 6, 7}));
+  EXPECT_OK(MPI_Type_free(&both));
+  EXPECT_OK(MPI_Type_free(&same));
+}
+
 TEST_F(WindowTest, DerivedTypesOfOneKindAreAccumulated) {
   MPI_Datatype apart;
   EXPECT_OK(MPI_Type_vector(2, 1, 3, MPI_INT, &apart));

@@ -272,15 +272,15 @@ TEST(Pmi1, ALauncherThatSaysNothingIsGivenUp) {
 }
 
 TEST(Pmi1, AFenceOutlastsTheAnswerLimitButNotTheLauncher) {
-  // No answer to the barrier, and 50 ms later the end: the fence must have waited for that.
+  // No answer to the barrier, and 500 ms later the end: the fence must have waited for that.
   Answers answers = [polite = Polite(2)](const std::string& line) mutable -> std::optional<std::string> {
     if (line != "cmd=barrier_in") return polite(line);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
     return std::nullopt;
   };
   FakeLauncher launcher(0, 2, answers);
   Status status;
-  const std::unique_ptr<Boot> boot = launcher.connect(status, 10);
+  const std::unique_ptr<Boot> boot = launcher.connect(status, 200);
   ASSERT_TRUE(status) << last_error_detail();
   EXPECT_FALSE(boot->fence());
   EXPECT_NE(std::string(last_error_detail()).find("closed its end"), std::string::npos) << last_error_detail();

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "layout.hpp"
+#include "plan/algorithms.hpp"
+#include "simulator.hpp"
 
 namespace heddle::coll::test {
 
@@ -24,6 +26,44 @@ struct Case {
 inline std::string describe(const Case& c) {
   return "size " + std::to_string(c.size) + " root " + std::to_string(c.root) + " count " + std::to_string(c.count) +
          " of " + c.layout.name + (c.in_place ? " in place" : "");
+}
+
+// Numbers that are worth a try: those of a few ranks, of many, and the usual ones.
+inline std::vector<std::string> numbers_of(const plan::Algorithm& a) {
+  switch (a.numbers) {
+    case plan::Numbers::kNone:
+      return {""};
+    case plan::Numbers::kOne:
+      return {":1", ":2", ":5"};
+    case plan::Numbers::kRadix:
+      return {":2", ":3", ":17"};
+    case plan::Numbers::kRadices:
+      return {"", ":3", ":2:5", ":4:2"};
+    case plan::Numbers::kPhases:
+      break;
+  }
+  return {"", ":-1:1", ":-2:2", ":-1:2:1", ":-3:-1:1:3", ":4:1"};
+}
+
+// The test, once as the table chooses, and once with each algorithm of the collective. An algorithm that cannot do a case gives
+// way to the table's.
+template <class Test>
+void with_each_algorithm(plan::Collective collective, Test&& test) {
+  test();
+  const std::string name(plan::kCollectives[static_cast<std::size_t>(collective)]);
+  for (const plan::Algorithm& a : plan::algorithms()) {
+    if (a.collective != collective) continue;
+    for (const std::string& numbers : numbers_of(a)) {
+      const std::string text = name + "=" + std::string(a.name) + numbers;
+      SCOPED_TRACE(text);
+      plan::Forced forced;
+      ASSERT_TRUE(plan::Forced::parse(text, forced)) << last_error_detail();
+      Simulator::forced = &forced;
+      test();
+      Simulator::forced = nullptr;
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
 }
 
 template <class Test>

@@ -97,17 +97,27 @@ struct Data {
 };
 
 template <class Test>
-void for_each_reduction(bool rooted, Test&& test) {
-  for (const Operation& o : operations()) {
-    SCOPED_TRACE(o.name);
-    for_each_case(rooted, 300, [&](const Case& c) {
-      if (!o.plain_only || c.layout.per_item() == 1) test(c, o);
-    });
-  }
+void for_each_reduction(plan::Collective collective, Test&& test) {
+  with_each_algorithm(collective, [&] {
+    for (const Operation& o : operations()) {
+      SCOPED_TRACE(o.name);
+      for_each_case(collective == plan::Collective::kReduce, 300, [&](const Case& c) {
+        if (!o.plain_only || c.layout.per_item() == 1) test(c, o);
+      });
+    }
+  });
+}
+
+// Intervals that go round the end and are too long to be packed: two messages each.
+template <class Test>
+void for_each_long_reduction(plan::Collective collective, Test&& test) {
+  with_each_algorithm(collective, [&] {
+    for (const Operation& o : operations()) test(Case{5, 0, 26000, layouts()[0], false}, o);
+  });
 }
 
 TEST(Reduce, RootHasTheResult) {
-  for_each_reduction(true, [](const Case& c, const Operation& o) {
+  for_each_reduction(plan::Collective::kReduce, [](const Case& c, const Operation& o) {
     Data data(c, c.count, c.count);
     Simulator sim(c.size, 1);
     for (int r = 0; r < c.size; ++r) {
@@ -123,38 +133,43 @@ TEST(Reduce, RootHasTheResult) {
   });
 }
 
+void test_allreduce(const Case& c, const Operation& o) {
+  Data data(c, c.count, c.count);
+  Simulator sim(c.size, 2);
+  for (int r = 0; r < c.size; ++r) {
+    build_allreduce(sim.schedule(r), data.own(r, c.in_place), data.recv[r].data(), *o.op);
+  }
+  ASSERT_TRUE(sim.run());
+  for (const Array& a : data.recv) {
+    for (int k = 0; k < a.ints(); ++k) ASSERT_EQ(a.get(k), combined(o, 0, c.size - 1, k));
+  }
+  data.expect_clean();
+}
+
 TEST(Allreduce, EveryoneHasTheResult) {
-  for_each_reduction(false, [](const Case& c, const Operation& o) {
-    Data data(c, c.count, c.count);
-    Simulator sim(c.size, 2);
-    for (int r = 0; r < c.size; ++r) {
-      build_allreduce(sim.schedule(r), data.own(r, c.in_place), data.recv[r].data(), *o.op);
-    }
-    ASSERT_TRUE(sim.run());
-    for (const Array& a : data.recv) {
-      for (int k = 0; k < a.ints(); ++k) ASSERT_EQ(a.get(k), combined(o, 0, c.size - 1, k));
-    }
-    data.expect_clean();
-  });
+  for_each_reduction(plan::Collective::kAllreduce, test_allreduce);
+  for_each_long_reduction(plan::Collective::kAllreduce, test_allreduce);
 }
 
 TEST(Allreduce, FloatsAreTheSameBitsOnEveryRank) {
-  for (int size = 1; size <= kMaxSize; ++size) {
-    std::vector<std::vector<float>> send(size), recv(size, std::vector<float>(64));
-    Simulator sim(size, 3);
-    for (int r = 0; r < size; ++r) {
-      for (int k = 0; k < 64; ++k)
-        send[r].push_back(static_cast<float>((r * 7 + k) % 5 - 2) * (k % 3 == 0 ? 1e8f : 0.1f));
-      build_allreduce(sim.schedule(r), Buffer(send[r].data(), 64, *mpi::from_handle(MPI_FLOAT)), recv[r].data(),
-                      *mpi::from_handle(MPI_SUM));
+  with_each_algorithm(plan::Collective::kAllreduce, [] {
+    for (int size = 1; size <= kMaxSize; ++size) {
+      std::vector<std::vector<float>> send(size), recv(size, std::vector<float>(64));
+      Simulator sim(size, 3);
+      for (int r = 0; r < size; ++r) {
+        for (int k = 0; k < 64; ++k)
+          send[r].push_back(static_cast<float>((r * 7 + k) % 5 - 2) * (k % 3 == 0 ? 1e8f : 0.1f));
+        build_allreduce(sim.schedule(r), Buffer(send[r].data(), 64, *mpi::from_handle(MPI_FLOAT)), recv[r].data(),
+                        *mpi::from_handle(MPI_SUM));
+      }
+      ASSERT_TRUE(sim.run());
+      for (int r = 1; r < size; ++r) ASSERT_EQ(std::memcmp(recv[r].data(), recv[0].data(), 64 * sizeof(float)), 0);
     }
-    ASSERT_TRUE(sim.run());
-    for (int r = 1; r < size; ++r) ASSERT_EQ(std::memcmp(recv[r].data(), recv[0].data(), 64 * sizeof(float)), 0);
-  }
+  });
 }
 
 TEST(ReduceScatter, EveryoneHasItsPart) {
-  for_each_reduction(false, [](const Case& c, const Operation& o) {
+  for_each_reduction(plan::Collective::kReduceScatter, [](const Case& c, const Operation& o) {
     const int n = c.layout.per_item();
     std::vector<int> counts;
     MPI_Count total = 0;
@@ -178,25 +193,28 @@ TEST(ReduceScatter, EveryoneHasItsPart) {
   });
 }
 
+void test_reduce_scatter_block(const Case& c, const Operation& o) {
+  Data data(c, c.count * c.size, c.count * c.size);
+  const int block = static_cast<int>(c.count) * c.layout.per_item();
+  Simulator sim(c.size, 5);
+  for (int r = 0; r < c.size; ++r) {
+    build_reduce_scatter_block(sim.schedule(r), data.own(r, c.in_place).data, data.recv[r].data(), c.count,
+                               *c.layout.type, *o.op);
+  }
+  ASSERT_TRUE(sim.run());
+  for (int r = 0; r < c.size; ++r) {
+    for (int k = 0; k < block; ++k) ASSERT_EQ(data.recv[r].get(k), combined(o, 0, c.size - 1, r * block + k));
+  }
+  data.expect_clean();
+}
+
 TEST(ReduceScatterBlock, EveryoneHasItsBlock) {
-  for_each_reduction(false, [](const Case& c, const Operation& o) {
-    Data data(c, c.count * c.size, c.count * c.size);
-    const int block = static_cast<int>(c.count) * c.layout.per_item();
-    Simulator sim(c.size, 5);
-    for (int r = 0; r < c.size; ++r) {
-      build_reduce_scatter_block(sim.schedule(r), data.own(r, c.in_place).data, data.recv[r].data(), c.count,
-                                 *c.layout.type, *o.op);
-    }
-    ASSERT_TRUE(sim.run());
-    for (int r = 0; r < c.size; ++r) {
-      for (int k = 0; k < block; ++k) ASSERT_EQ(data.recv[r].get(k), combined(o, 0, c.size - 1, r * block + k));
-    }
-    data.expect_clean();
-  });
+  for_each_reduction(plan::Collective::kReduceScatter, test_reduce_scatter_block);
+  for_each_long_reduction(plan::Collective::kReduceScatter, test_reduce_scatter_block);
 }
 
 TEST(Scan, RanksUpToThisOne) {
-  for_each_reduction(false, [](const Case& c, const Operation& o) {
+  for_each_reduction(plan::Collective::kScan, [](const Case& c, const Operation& o) {
     Data data(c, c.count, c.count);
     Simulator sim(c.size, 6);
     for (int r = 0; r < c.size; ++r) {
@@ -212,7 +230,7 @@ TEST(Scan, RanksUpToThisOne) {
 }
 
 TEST(Exscan, RanksBeforeThisOne) {
-  for_each_reduction(false, [](const Case& c, const Operation& o) {
+  for_each_reduction(plan::Collective::kExscan, [](const Case& c, const Operation& o) {
     Data data(c, c.count, c.count);
     Simulator sim(c.size, 7);
     for (int r = 0; r < c.size; ++r) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "coll/run.hpp"
+#include "plan/cache.hpp"
 
 namespace heddle::coll::test {
 
@@ -25,10 +26,14 @@ class Simulator {
  public:
   Simulator(int size, unsigned seed) : random_(seed), ranks_(size) {
     for (int r = 0; r < size; ++r) {
-      ranks_[r].schedule = std::make_unique<Schedule>(r, size);
+      ranks_[r].plans = std::make_unique<plan::Cache>(forced);
+      ranks_[r].schedule = std::make_unique<Schedule>(r, size, 0, ranks_[r].plans.get());
       ranks_[r].transport = {this, r};
     }
   }
+
+  // What the ranks of the simulators to come have to take.
+  static inline const plan::Forced* forced = nullptr;
 
   Schedule& schedule(int rank) { return *ranks_[rank].schedule; }
   bool finished(int rank) const { return ranks_[rank].finished; }
@@ -116,6 +121,7 @@ class Simulator {
   };
 
   struct Rank {
+    std::unique_ptr<plan::Cache> plans;
     std::unique_ptr<Schedule> schedule;
     Progress at;
     Transport transport;

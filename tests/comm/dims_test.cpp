@@ -37,8 +37,10 @@ void for_each_product(int rest, int limit, std::size_t open, Dims& chosen, Visit
 void expect_the_most_balanced(int nodes, int ndims) {
   Dims best, chosen;
   for_each_product(nodes, nodes, static_cast<std::size_t>(ndims), chosen, [&](const Dims& dims) {
-    // Of two with one spread, the one whose largest factors are smaller.
-    if (best.empty() || spread(dims) < spread(best) || (spread(dims) == spread(best) && dims < best)) best = dims;
+    // Of two with one spread, the one whose smallest factors are larger.
+    if (best.empty() || spread(dims) < spread(best) ||
+        (spread(dims) == spread(best) && Dims(best.rbegin(), best.rend()) < Dims(dims.rbegin(), dims.rend())))
+      best = dims;
   });
   EXPECT_EQ(create(nodes, ndims), best) << nodes << " in " << ndims;
 }

@@ -5,7 +5,11 @@ from jobs import FAST, PER_HOST, Case, main
 PAIR = [("p2p_sizes", 1 << 18), ("p2p_order",), ("p2p_modes",), ("p2p_sendrecv",), ("threads",), ("datatypes_wire",)]
 WINDOWS = [(f"rma_{name}", "create", "allocate", "dynamic")
            for name in ("put_get", "accumulate", "fence", "pscw", "lock", "flush", "poll", "threads", "atomics")]
+PARTITIONED = [("part", what) for what in ("rules", "comms", "mapping", "errors", "threads")]
 MANY = [("coll_moves",), ("comm_create", PER_HOST), ("topo_neighbor",), ("intercomm",), ("sessions",)]
+PORTALS = [(f"../portals4/portals_{name}",) for name in ("put_get", "lists", "flow_control", "stress")]
+FLOOD = [("flood", 1000, 1024, way, *rest) for way in ("order", "reverse", "any", "mprobe") for rest in ((), ("isend",))]
+FEW = {"HEDDLE_UNEXPECTED_HEADERS": "64", "HEDDLE_UNEXPECTED_BYTES": "16384"}
 UDP = [("p2p_sizes", 1 << 12), ("p2p_modes",), ("comm_create", PER_HOST)]
 
 
@@ -16,8 +20,8 @@ class Clean(Case):
         super().setUp()
         self.hosts = self.make_hosts(self.count)
 
-    def over(self, provider, selection, per_host):
-        self.run_all(self.hosts, selection, per_host, variables={"HEDDLE_FABRIC_PROVIDER": provider})
+    def over(self, provider, selection, per_host, **more):
+        self.run_all(self.hosts, selection, per_host, variables={"HEDDLE_FABRIC_PROVIDER": provider, **more})
 
 
 class Net(Clean):
@@ -46,6 +50,46 @@ class TcpRxm(Clean):
 class UdpRxd(Clean):
     def test_some(self):
         self.over("udp;ofi_rxd", UDP, 1)
+
+
+class Flood(Clean):
+    def test_more_than_is_kept(self):
+        for provider in FAST:
+            self.over(provider, [*FLOOD, ("soak", 1, 1, 1)], 2, **FEW)
+
+
+class Eager(Clean):
+    """Long messages that go as a whole."""
+
+    def test_pairs(self):
+        for provider in FAST:
+            self.over(provider, [*PAIR, ("flood", 200, 200000, "reverse", "isend")], 1, HEDDLE_LONG_MESSAGES="eager")
+
+    def test_soak(self):
+        self.over("net", [("soak", 1, 1, 1), ("coll_moves",)], 2, HEDDLE_LONG_MESSAGES="eager", HEDDLE_SINGLE_COPY="off")
+
+
+class Progress(Clean):
+    def test_while_the_target_computes(self):
+        for provider in FAST:
+            self.over(provider, [("progress", "windows"), ("progress", "collectives")], 1, HEDDLE_PROGRESS_THREAD="on")
+        self.over("net", [("progress", "windows")], 2, HEDDLE_PROGRESS_THREAD="on")
+
+
+class Partitioned(Clean):
+    def test_one_on_each(self):
+        for provider in FAST:
+            self.over(provider, PARTITIONED, 1)
+
+    def test_two_on_each(self):
+        self.over("net", PARTITIONED, 2)
+
+
+class Portals(Clean):
+    def test_each(self):
+        for provider in FAST:
+            self.over(provider, PORTALS, 1)
+        self.over("net", PORTALS, 2)
 
 
 class FourHosts(Clean):

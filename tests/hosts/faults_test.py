@@ -116,14 +116,15 @@ class Survive(Case):
 
     def test_a_rank_is_killed(self):
         for provider in FAST:
-            for place in ("receive", "send", "flood", "long", "collectives", "work", "late", "finalize", "buffered"):
+            for place in ("receive", "send", "flood", "long", "collectives", "work", "late", "finalize", "buffered",
+                          "partitioned"):
                 with self.subTest(provider=provider, place=place):
                     job = self.lost(provider, place)
                     self.assert_others_went_on(job, 137, (0, 2, 3), r"rank 1 \(pid \d+\) on h0 was ended by signal 9.*the job goes on")
 
     def test_a_host_is_lost(self):
         for provider in FAST:
-            for place in ("receive", "wildcards", "collectives"):
+            for place in ("receive", "wildcards", "collectives", "partitioned"):
                 with self.subTest(provider=provider, place=place), tempfile.TemporaryDirectory() as directory:
                     job = self.lost(provider, place, "host", directory)
                     there = [pathlib.Path(directory, f"there.{rank}") for rank in (2, 3)]

@@ -115,7 +115,7 @@ TEST(InfoEnv, DescribesThisProgramAndIsReadOnly) {
   char directory[4096];
   ASSERT_NE(getcwd(directory, sizeof directory), nullptr);
   EXPECT_EQ(env->get("wdir"), directory);
-  EXPECT_EQ(env->get("maxprocs"), std::nullopt) << "nobody knows before MPI_Init";
+  EXPECT_EQ(env->get("maxprocs"), std::nullopt) << "nobody knows before MPI_Init, unless the launcher says so";
   EXPECT_EQ(api::info_set(env, "command", "x").error_class(), MPI_ERR_INFO);
   EXPECT_EQ(api::info_delete(env, "command").error_class(), MPI_ERR_INFO);
   MPI_Info handle = MPI_INFO_ENV;

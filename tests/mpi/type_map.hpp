@@ -157,7 +157,8 @@ inline Typed random_struct(int depth) {
   TypeMap map;
   MPI_Count next = pick(-20, 20);
   for (int i = 0; i < count; ++i) {
-    olds.push_back(random_type(depth - 1));
+    Typed old = random_type(depth - 1);
+    olds.push_back(old.map.entries.size() > 100 ? random_basic() : std::move(old));
     lengths.push_back(pick_count(4));
     displacements.push_back(next - olds[i].map.true_lb());
     handles.push_back(olds[i].handle);

@@ -3,6 +3,7 @@
 // abandoned requests, matched probes, every byte checked, and the order of each sender.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -192,6 +193,20 @@ TEST(Soak, FetchedInBadWeather) {
                           .broken_fetch_percent = 20,
                           .seed = 4},
                          3, [&soak](Process& process) { soak(process); });
+}
+
+// Where no receive waits yet, what comes is dropped and sent again, in the middle of it too.
+TEST(Soak, LongMessagesSentAtOnceInBadWeather) {
+  Soak soak(5, 30);
+  std::atomic<std::uint64_t> dropped{0};
+  test::run_processes_in(
+      {.refuse_percent = 30, .max_delay = 6, .max_payload = 3000, .fetches = true, .seed = 5}, 3,
+      [&](Process& process) {
+        soak(process);
+        dropped += process.world()->vci->counts().dropped_bytes;
+      },
+      vci::LongMessages::kEager);
+  EXPECT_GT(dropped, 0u) << "every receive was posted in time: this test tests less than it should";
 }
 
 }  // namespace

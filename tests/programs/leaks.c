@@ -65,6 +65,8 @@ static int copy_attribute(MPI_Comm comm, int key, void* extra, void* in, void* o
   return MPI_SUCCESS;
 }
 static void on_error(MPI_Comm* comm, int* code, ...) { (void)comm, (void)code; }
+static void on_window_error(MPI_Win* win, int* code, ...) { (void)win, (void)code; }
+static void on_file_error(MPI_File* file, int* code, ...) { (void)file, (void)code; }
 static void add(void* in, void* inout, int* n, MPI_Datatype* type) {
   (void)type;
   for (int i = 0; i < *n; i++) ((int*)inout)[i] += ((int*)in)[i];
@@ -231,6 +233,11 @@ static void small_objects(MPI_Comm world) {
   MPI_Errhandler_free(&handler);
   MPI_Comm_set_errhandler(world, got);
   MPI_Errhandler_free(&got);
+  MPI_File_create_errhandler(on_file_error, &handler);
+  MPI_File_set_errhandler(MPI_FILE_NULL, handler);
+  MPI_Errhandler_free(&handler);
+  MPI_File_get_errhandler(MPI_FILE_NULL, &got);
+  MPI_Errhandler_free(&got);
   MPI_Add_error_class(&class);
   MPI_Add_error_code(class, &code);
   MPI_Add_error_string(code, "what happens in a program that reports its own errors");
@@ -352,6 +359,75 @@ static void collectives(MPI_Comm world, int rank, int size) {
   (void)rank;
 }
 
+static void partitioned(MPI_Comm world, int rank, int size) {
+  enum { kParts = 4, kItems = 600 };
+  MPI_Request requests[2];
+  int left = (rank + size - 1) % size, right = (rank + 1) % size, arrived;
+  MPI_Psend_init(big, kParts, kItems, MPI_INT, right, 15, world, MPI_INFO_NULL, &requests[0]);
+  MPI_Precv_init(other, 2 * kParts, kItems / 2, MPI_INT, left, 15, world, MPI_INFO_NULL, &requests[1]);
+  for (int i = 0; i < 2; i++) {
+    MPI_Startall(2, requests);
+    MPI_Pready_range(0, kParts - 2, requests[0]);
+    MPI_Pready(kParts - 1, requests[0]);
+    do MPI_Parrived(requests[1], 2 * kParts - 1, &arrived);
+    while (!arrived);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+}
+
+// Of one flavor after the other.
+static void window(MPI_Comm world, int rank, int size) {
+  enum { kItems = 64 };
+  static int memory[kItems], turn;
+  int *given = memory, key, in = 0, one = 1, next = (rank + 1) % size;
+  const int flavor = turn++ % 4;
+  MPI_Win win;
+  MPI_Aint place = 0;
+  MPI_Request request;
+  MPI_Group group;
+  MPI_Errhandler handler;
+  if (flavor == 0) MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, world, &win);
+  if (flavor == 1) MPI_Win_allocate(sizeof memory, sizeof(int), MPI_INFO_NULL, world, &given, &win);
+  if (flavor == 2) MPI_Win_allocate_shared(sizeof memory, sizeof(int), MPI_INFO_NULL, world, &given, &win);
+  if (flavor == 3) {
+    MPI_Win_create_dynamic(MPI_INFO_NULL, world, &win);
+    MPI_Win_attach(win, memory, sizeof memory);
+    MPI_Get_address(memory, &place);
+    MPI_Sendrecv_replace(&place, 1, MPI_AINT, (rank + size - 1) % size, 0, next, 0, world, MPI_STATUS_IGNORE);
+  }
+  given[0] = 0;
+  MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &key, NULL);
+  MPI_Win_set_attr(win, key, &in);
+  MPI_Win_set_name(win, "a name that is long enough to be no small string");
+  MPI_Win_create_errhandler(on_window_error, &handler);
+  MPI_Win_set_errhandler(win, handler);
+  MPI_Errhandler_free(&handler);
+  MPI_Win_fence(0, win);
+  MPI_Put(&one, 1, MPI_INT, next, place, 1, MPI_INT, win);
+  MPI_Win_fence(0, win);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, win);
+  MPI_Fetch_and_op(&one, &in, MPI_INT, next, place, MPI_SUM, win);
+  MPI_Win_flush(next, win);
+  CHECK_EQ(in, 1);
+  MPI_Rget(&in, 1, MPI_INT, next, place, 1, MPI_INT, win, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK_EQ(in, 2);
+  MPI_Win_unlock(next, win);
+  MPI_Win_get_group(win, &group);
+  MPI_Win_post(group, 0, win);
+  MPI_Win_start(group, 0, win);
+  MPI_Accumulate(&one, 1, MPI_INT, next, place, 1, MPI_INT, MPI_SUM, win);
+  MPI_Win_complete(win);
+  MPI_Win_wait(win);
+  MPI_Group_free(&group);
+  CHECK_EQ(given[0], 3);
+  if (flavor == 3) MPI_Win_detach(win, memory);
+  MPI_Win_free(&win);
+  MPI_Win_free_keyval(&key);
+}
+
 static void cycle(MPI_Comm world) {
   int rank, size;
   MPI_Comm_rank(world, &rank);
@@ -365,6 +441,8 @@ static void cycle(MPI_Comm world) {
   messages(world, rank, size);
   generalized();
   collectives(world, rank, size);
+  partitioned(world, rank, size);
+  window(world, rank, size);
 }
 
 static void compare(Usage before, Usage after, int cycles) {
@@ -389,6 +467,12 @@ static void within_world(int cycles) {
   compare(before, usage(MPI_COMM_WORLD), cycles - kWarmUp);
 }
 
+static int extent(MPI_Datatype type, MPI_Aint* bytes, void* state) {
+  (void)state;
+  MPI_Aint lower;
+  return MPI_Type_get_extent(type, &lower, bytes);
+}
+
 static void in_sessions(int cycles) {
   Usage before = {0, 0, 0};
   for (int i = 0; i < cycles; i++) {
@@ -399,6 +483,9 @@ static void in_sessions(int cycles) {
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Comm_create_from_group(group, "leaks", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &world);
     MPI_Group_free(&group);
+    // What is registered goes with the last session.
+    int code = MPI_Register_datarep("leaks", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent, NULL);
+    if (contexts() >= 0) CHECK_CLASS(code, MPI_SUCCESS);
     cycle(world);
     if (i == kWarmUp) before = usage(world);
     if (i == cycles - 1) compare(before, usage(world), cycles - kWarmUp);

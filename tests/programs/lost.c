@@ -4,6 +4,7 @@
 // lost PLACE [HOW [DIRECTORY]]: what the others do, and how the second rank ends: "kill" (default) or "exit". "host": the upper
 // half of the ranks, a host's, does not end by itself: each makes DIRECTORY/there.RANK, calls MPI no more, and waits for its
 // end. With HEDDLE_TEST_THREADS in the environment, under MPI_THREAD_MULTIPLE.
+#include <mpix.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -332,6 +333,72 @@ static void in_buffered(void) {
   free(buffer);
 }
 
+// It dies between its start and its last MPI_Pready, and as a receiver, while the others wait in every way there is.
+enum { PARTS = 4, PART = 100000 };
+static unsigned char parts_in[5 * PARTS * PART], parts_out[5 * PARTS * PART];
+
+static MPI_Request psend(int i, int peer) {
+  MPI_Request r;
+  CHECK_EQ(
+      MPI_Psend_init(parts_out + i * PARTS * PART, PARTS, PART, MPI_BYTE, peer, i, MPI_COMM_WORLD, MPI_INFO_NULL, &r),
+      MPI_SUCCESS);
+  return r;
+}
+static MPI_Request precv(int i, int peer) {
+  MPI_Request r;
+  CHECK_EQ(
+      MPI_Precv_init(parts_in + i * PARTS * PART, PARTS, PART, MPI_BYTE, peer, i, MPI_COMM_WORLD, MPI_INFO_NULL, &r),
+      MPI_SUCCESS);
+  return r;
+}
+
+static void in_partitioned(void) {
+  int flag;
+  fill(parts_out, sizeof parts_out, 3);
+  if (am_victim()) {
+    if (world_rank != victim) die();
+    for (int r = 0; r < world_size; r++) {
+      if (r >= victim && r < victim + victims) continue;
+      MPI_Request request[3] = {psend(0, r), precv(1, r), precv(3, r)};
+      MPI_Startall(3, request);
+      MPI_Pready(0, request[0]);
+      // The other one's first partitions are here, so it has been told of the starts; then it has this one's.
+      for (flag = 0; !flag;) MPI_Parrived(request[1], 0, &flag);
+      MPI_Recv(NULL, 0, MPI_BYTE, r, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    die();
+  }
+  // 0 and 1 both sides have, of 2 the victim has none; 3 is let go.
+  MPI_Request r = precv(0, victim), s = psend(1, victim), no_r = precv(2, victim), no_s = psend(2, victim);
+  MPI_Request go_s = psend(3, victim), go_r = precv(4, victim);
+  MPI_Request all[] = {r, s, no_r, no_s, go_s, go_r};
+  CHECK_EQ(MPI_Startall(6, all), MPI_SUCCESS);
+  CHECK_EQ(MPI_Pready(0, s), MPI_SUCCESS);
+  CHECK_EQ(MPI_Pready_range(0, PARTS - 1, no_s), MPI_SUCCESS);
+  CHECK_EQ(MPI_Request_free(&go_s), MPI_SUCCESS);
+  CHECK_EQ(MPI_Request_free(&go_r), MPI_SUCCESS);
+  for (flag = 0; !flag;) CHECK_EQ(MPI_Parrived(r, 0, &flag), MPI_SUCCESS);
+  CHECK_PATTERN(parts_in, PART, 3);
+  MPI_Send(NULL, 0, MPI_BYTE, victim, 9, MPI_COMM_WORLD);
+  int code = MPI_SUCCESS;
+  for (flag = 0; !flag;)
+    code = MPI_Parrived(r, 1, &flag);  // nobody waits for ever, whether he looks at the code or not
+  check_lost(code);
+  CHECK_EQ(MPI_Parrived(r, 0, &flag), MPI_SUCCESS);  // which had come
+  CHECK_EQ(flag, 1);
+  check_lost(MPIX_Pbuf_prepare(no_s));
+  check_lost(MPIX_Pbuf_prepare(no_r));
+  code = MPI_Pready_range(1, PARTS - 1, s);  // large ones, into what is no process any more, maybe
+  if (code != MPI_SUCCESS) check_lost(code);
+  MPI_Request wait_for[] = {r, no_r, no_s};
+  for (int i = 0; i < 3; i++) check_lost(MPI_Wait(&wait_for[i], MPI_STATUS_IGNORE));
+  code = MPI_Wait(&s, MPI_STATUS_IGNORE);  // it may all have gone, to nobody
+  if (code != MPI_SUCCESS) check_lost(code);
+  for (int i = 0; i < 3; i++) check_lost(MPI_Start(&wait_for[i]));
+  for (int i = 0; i < 3; i++) CHECK_EQ(MPI_Request_free(&wait_for[i]), MPI_SUCCESS);
+  CHECK_EQ(MPI_Request_free(&s), MPI_SUCCESS);
+}
+
 static void* receive_in_vain(void* comm) {
   char byte;
   check_lost(MPI_Recv(&byte, 1, MPI_CHAR, victim, 5, *(MPI_Comm*)comm, MPI_STATUS_IGNORE));
@@ -381,6 +448,7 @@ int main(int argc, char** argv) {
                 {"creation", in_creation},
                 {"finalize", in_finalize},
                 {"buffered", in_buffered},
+                {"partitioned", in_partitioned},
                 {"fatal", in_fatal}};
   getenv("HEDDLE_TEST_THREADS") != NULL ? start_threaded(&argc, &argv) : start(&argc, &argv);
   if (argc > 2) how = argv[2];

@@ -70,6 +70,60 @@ static int64_t total(void) { return (int64_t)kTurns * world_size * (world_size +
     MPI_Win_unlock_all(window.win);                                                                      \
   } while (0)
 
+// Every kind of operation on one word at once, and puts to the words beside it, of which each rank has one: nothing of the sum is
+// lost, no value that is fetched is less than an earlier one, and nobody's own word is anybody else's affair.
+#define MIX(T, type)                                                                                                \
+  do {                                                                                                              \
+    for (int target = 0; target<world_size; target += world_size> 1 ? world_size - 1 : 1) {                         \
+      const MPI_Aint own = (MPI_Aint)sizeof(T) * (1 + world_rank);                                                  \
+      const T add = (T)(world_rank + 1);                                                                            \
+      T last = (T)0, was, fresh, expected;                                                                          \
+      int64_t mine = 0, of_all = 0;                                                                                 \
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, world_rank, 0, window.win);                                                  \
+      memset(window.base, 0, (size_t)window.bytes);                                                                 \
+      MPI_Win_unlock(world_rank, window.win);                                                                       \
+      MPI_Barrier(MPI_COMM_WORLD);                                                                                  \
+      MPI_Win_lock_all(0, window.win);                                                                              \
+      for (int turn = 0; turn < kTurns; turn++) {                                                                   \
+        const int call = (turn + world_rank) % 6;                                                                   \
+        was = last;                                                                                                 \
+        if (call == 0) MPI_Accumulate(&add, 1, type, target, at(&window, target, 0), 1, type, MPI_SUM, window.win); \
+        if (call == 1)                                                                                              \
+          MPI_Get_accumulate(&add, 1, type, &was, 1, type, target, at(&window, target, 0), 1, type, MPI_SUM,        \
+                             window.win);                                                                           \
+        if (call == 2) MPI_Fetch_and_op(&add, &was, type, target, at(&window, target, 0), MPI_SUM, window.win);     \
+        for (expected = last; call == 3; expected = was) {                                                          \
+          fresh = (T)(expected + add);                                                                              \
+          MPI_Compare_and_swap(&fresh, &expected, &was, type, target, at(&window, target, 0), window.win);          \
+          MPI_Win_flush(target, window.win);                                                                        \
+          if (was == expected) break;                                                                               \
+        }                                                                                                           \
+        if (call < 4) mine += (int64_t)add;                                                                         \
+        if (call == 4) {                                                                                            \
+          fresh = (T)(turn + 1), expected = (T)0;                                                                   \
+          MPI_Put(&fresh, 1, type, target, at(&window, target, own), 1, type, window.win);                          \
+          MPI_Win_flush(target, window.win);                                                                        \
+          MPI_Get(&expected, 1, type, target, at(&window, target, own), 1, type, window.win);                       \
+          MPI_Win_flush(target, window.win);                                                                        \
+          CHECK_EQ(expected, fresh);                                                                                \
+        }                                                                                                           \
+        if (call == 5)                                                                                              \
+          MPI_Get_accumulate(NULL, 0, type, &was, 1, type, target, at(&window, target, 0), 1, type, MPI_NO_OP,      \
+                             window.win);                                                                           \
+        MPI_Win_flush(target, window.win);                                                                          \
+        CHECK(was >= last, "%s: %lld comes after %lld", #type, (long long)was, (long long)last);                    \
+        last = was;                                                                                                 \
+      }                                                                                                             \
+      everybody_flushed(&window);                                                                                   \
+      MPI_Allreduce(&mine, &of_all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);                                       \
+      MPI_Fetch_and_op(NULL, &was, type, target, at(&window, target, 0), MPI_NO_OP, window.win);                    \
+      MPI_Win_flush(target, window.win);                                                                            \
+      CHECK_EQ(was, of_all);                                                                                        \
+      MPI_Barrier(MPI_COMM_WORLD);                                                                                  \
+      MPI_Win_unlock_all(window.win);                                                                               \
+    }                                                                                                               \
+  } while (0)
+
 // Tickets: what MPI_Fetch_and_op brings to one rank it brings to no other.
 static void tickets(void) {
   const int n = kTurns * world_size;
@@ -126,7 +180,7 @@ static void sixteen_bytes(void) {
 }
 
 static void test(int flavor) {
-  window_open(&window, flavor, 256, 8);
+  window_open(&window, flavor, 256 + 8 * world_size, 4);
   HAMMER(uint8_t, MPI_UINT8_T);
   HAMMER(uint16_t, MPI_UINT16_T);
   HAMMER(int32_t, MPI_INT32_T);
@@ -137,6 +191,8 @@ static void test(int flavor) {
   SWAPS(int, MPI_INT);
   SWAPS(int64_t, MPI_INT64_T);
   SWAPS(uint16_t, MPI_UINT16_T);
+  MIX(int32_t, MPI_INT32_T);
+  MIX(int64_t, MPI_INT64_T);
   tickets();
   sixteen_bytes();
   window_close(&window);

@@ -122,6 +122,22 @@ static void beside_calls(void) {
   MPI_Win_free(&win);
 }
 
+// One rank's memory, which all use; the others bring none.
+static void of_one_rank(void) {
+  int *mine, *shared, unit;
+  MPI_Aint size;
+  MPI_Win win;
+  for (int i = 0; i < 10; i++) {
+    MPI_Win_allocate_shared(world_rank == 0 ? 64 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+    MPI_Win_shared_query(win, 0, &size, &unit, &shared);
+    CHECK_EQ(size, 64);
+    if (world_rank == world_size - 1) shared[3] = 40 + i;
+    MPI_Win_fence(0, win);
+    CHECK_EQ(shared[3], 40 + i);
+    MPI_Win_free(&win);
+  }
+}
+
 // Several megabytes a rank, all pages of which must be there.
 static void large(void) {
   const MPI_Aint bytes = 3 << 20;
@@ -172,6 +188,7 @@ int main(int argc, char** argv) {
     hand_around(noncontiguous);
   }
   beside_calls();
+  of_one_rank();
   large();
   if (argc < 2) other_windows();
   return finish();

@@ -30,7 +30,6 @@ static void each_returns(int code) {
   MPI_T_cvar_handle cvar = MPI_T_CVAR_HANDLE_NULL;
   MPI_T_pvar_handle pvar = MPI_T_PVAR_HANDLE_NULL;
   MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
-  MPI_Info info;
   CHECK_EQ(MPI_T_enum_get_info(MPI_T_ENUM_NULL, &i, text, &length), code);
   CHECK_EQ(MPI_T_enum_get_item(MPI_T_ENUM_NULL, 0, &i, text, &length), code);
   CHECK_EQ(MPI_T_cvar_get_num(&i), code);
@@ -73,7 +72,6 @@ static void each_returns(int code) {
 }
 
 static void no_handles(void) {
-  MPI_Info info;
   const int code = MPI_T_ERR_INVALID_HANDLE;
   event_handles_return(code);
   CHECK_EQ(MPI_T_enum_get_info(MPI_T_ENUM_NULL, &i, text, &length), MPI_T_ERR_INVALID_INDEX);

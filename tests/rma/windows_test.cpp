@@ -2,6 +2,8 @@
 // packets. The programs of tests/programs/rma_*.c test the same between real processes.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
@@ -206,6 +208,103 @@ TEST_P(Windows, TheElementOfATypeIsWhatHasData) {
     ASSERT_TRUE(api::type_free(&made));
     ASSERT_TRUE(api::type_free(&none));
   });
+}
+
+// By packets. `away` stays away from MPI until the other target has answered rank 0, whose `end` follows a put to each.
+template <class Body, class End>
+void ask_while_one_is_away(int away, Body begin, End end, Body finish) {
+  const int other = 3 - away;
+  setenv("HEDDLE_SINGLE_COPY", "off", 1);
+  std::atomic<Window*> origin{nullptr};
+  run_processes(3, [&](mpi::Process& p) {
+    long mine = 0;
+    const int me = p.world()->rank;
+    MPI_Win handle;
+    ASSERT_TRUE(api::win_create(&mine, sizeof mine, sizeof mine, nullptr, *p.world(), &handle)) << last_error_detail();
+    mpi::Win& win = object(handle);
+    Window& window = as_window(win);
+    begin(me, win);
+    if (me == 0) origin = &window;
+    ASSERT_TRUE(api::barrier(*p.world()));
+    if (me == 0) {
+      const long value = 5;
+      for (int rank : {1, 2}) {
+        ASSERT_EQ(window.target(rank).way, Way::kMessages);
+        ASSERT_TRUE(api::put(&value, 1, long_type(), rank, 0, 1, long_type(), win));
+      }
+      ASSERT_TRUE(end(win));
+      for (int rank : {1, 2}) EXPECT_EQ(window.target(rank).done, window.target(rank).sent);
+    }
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    if (me == away) {
+      while (origin.load()->target(other).done == 0 && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::yield();
+      EXPECT_EQ(origin.load()->target(other).done, 1u) << "rank " << other << " is not asked while the other is away";
+    }
+    finish(me, win);
+    ASSERT_TRUE(api::barrier(*p.world()));
+    EXPECT_EQ(mine, me == 0 ? 0 : 5);
+    ASSERT_TRUE(api::win_free(&handle));
+  });
+  unsetenv("HEDDLE_SINGLE_COPY");
+}
+template <class Body, class End>
+void all_are_asked_first(Body begin, End end, Body finish) {
+  for (int away : {1, 2}) ask_while_one_is_away(away, begin, end, finish);
+}
+using Part = void (*)(int, mpi::Win&);
+void lock_from_0(int me, mpi::Win& win) {
+  if (me == 0) {
+    ASSERT_TRUE(api::win_lock_all(0, win));
+  }
+}
+void unlock_from_0(int me, mpi::Win& win) {
+  if (me == 0) {
+    ASSERT_TRUE(api::win_unlock_all(win));
+  }
+}
+void nothing(int, mpi::Win&) {}
+
+TEST(SeveralTargets, AFlushAsksAllFirst) {
+  all_are_asked_first<Part>(
+      lock_from_0, [](mpi::Win& win) { return api::win_flush_all(win); }, unlock_from_0);
+}
+TEST(SeveralTargets, AnUnlockAsksAllFirst) {
+  all_are_asked_first<Part>(
+      lock_from_0, [](mpi::Win& win) { return api::win_unlock_all(win); }, nothing);
+}
+TEST(SeveralTargets, AFenceAsksAllFirst) {
+  const Part fence = [](int, mpi::Win& win) { ASSERT_TRUE(api::win_fence(0, win)); };
+  const Part others = [](int me, mpi::Win& win) {
+    if (me != 0) {
+      ASSERT_TRUE(api::win_fence(0, win));
+    }
+  };
+  all_are_asked_first<Part>(
+      fence, [](mpi::Win& win) { return api::win_fence(0, win); }, others);
+}
+TEST(SeveralTargets, ACompleteAsksAllFirst) {
+  const Part begin = [](int me, mpi::Win& win) {
+    MPI_Group all, group;
+    ASSERT_TRUE(api::comm_group(*win.comm, &all));
+    const int targets[] = {1, 2}, origin[] = {0};
+    ASSERT_TRUE(api::group_incl(*mpi::from_handle(all), me == 0 ? 2 : 1, me == 0 ? targets : origin, &group));
+    if (me == 0) {
+      ASSERT_TRUE(api::win_start(*mpi::from_handle(group), 0, win));
+    }
+    if (me != 0) {
+      ASSERT_TRUE(api::win_post(*mpi::from_handle(group), 0, win));
+    }
+    ASSERT_TRUE(api::group_free(&group));
+    ASSERT_TRUE(api::group_free(&all));
+  };
+  const Part others = [](int me, mpi::Win& win) {
+    if (me != 0) {
+      ASSERT_TRUE(api::win_wait(win));
+    }
+  };
+  all_are_asked_first<Part>(
+      begin, [](mpi::Win& win) { return api::win_complete(win); }, others);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Windows,

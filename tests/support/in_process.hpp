@@ -38,16 +38,18 @@ void run_processes(int size, Body body, int threads = MPI_THREAD_MULTIPLE) {
 
 // The same over a test wire in this weather.
 template <class Body>
-void run_processes_in(Weather weather, int size, Body body) {
+void run_processes_in(Weather weather, int size, Body body,
+                      vci::LongMessages long_messages = vci::LongMessages::kRendezvous) {
   auto network = std::make_shared<Network>(size, weather);
   std::vector<std::unique_ptr<boot::Boot>> boots = boot::in_process_job(size);
   std::vector<std::thread> ranks;
   for (auto& boot : boots) {
-    ranks.emplace_back([&body, network, size, mine = std::move(boot)]() mutable {
+    ranks.emplace_back([&body, network, size, long_messages, mine = std::move(boot)]() mutable {
       vci::DomainOptions options;
       options.self = static_cast<wire::ProcessId>(mine->rank());
       options.threaded = true;
       options.local_ranks = static_cast<std::uint32_t>(size);
+      options.long_messages = long_messages;
       std::vector<std::unique_ptr<wire::Wire>> wires;
       wires.push_back(std::make_unique<TestWire>(network, options.self));
       mpi::Process process;

@@ -38,9 +38,9 @@ with tempfile.TemporaryDirectory() as folder:
     (top / "first").rename(top / "moved")
     prefix = top / "moved"
     libdir = next(p.parent for p in prefix.rglob("libmpi_abi.so.1"))
-    wanted = [f"bin/{n}" for n in ("mpicc", "mpicxx", "mpiexec", "mpirun", "heddle")] + ["include/mpi.h"]
+    wanted = [f"bin/{n}" for n in ("mpicc", "mpicxx", "mpiexec", "mpirun", "heddle")] + ["include/mpi.h", "include/portals4.h"]
     wanted += [str((libdir / n).relative_to(prefix))
-               for n in ("libmpi_abi.so.1", "libmpi_abi.so", "pkgconfig/mpi-c.pc")]
+               for n in ("libmpi_abi.so.1", "libmpi_abi.so", "libportals.so.4", "libportals.so", "pkgconfig/mpi-c.pc")]
     absent = [n for n in wanted if not (prefix / n).exists()]
     if absent:
         sys.exit(f"not installed: {absent}")
@@ -64,6 +64,14 @@ with tempfile.TemporaryDirectory() as folder:
         if str(libdir) not in run("ldd", top / "build" / name):
             sys.exit(f"{name} does not use the installed library")
     print("FindMPI: ok")
+
+    # One line of a compiler, and mpiexec.
+    run("cc", HERE.parent / "portals4/example.c", f"-I{prefix}/include", f"-L{libdir}", "-lportals", "-o", top / "portals",
+        *sanitizer)
+    said = run(prefix / "bin/mpiexec", "-n", 3, top / "portals", env={**os.environ, "LD_LIBRARY_PATH": str(libdir)})
+    if sorted(said.split("\n")[:-1]) != [f"rank {n} of 3 got {(n + 2) % 3}" for n in range(3)]:
+        sys.exit(f"the program of docs/portals.md says {said}")
+    print("libportals: ok")
 
     if shutil.which("pkg-config"):
         flags = run("pkg-config", "--cflags", "--libs", "mpi-c",

@@ -8,21 +8,18 @@
 namespace heddle {
 
 inline constexpr int kProcedures = 664;
-inline constexpr std::array<const char*, 108> kMissing = {
+inline constexpr std::array<const char*, 94> kMissing = {
     "MPI_Close_port",
     "MPI_Comm_accept",
     "MPI_Comm_connect",
     "MPI_Comm_join",
     "MPI_Comm_spawn",
     "MPI_Comm_spawn_multiple",
-    "MPI_File_call_errhandler",
     "MPI_File_close",
-    "MPI_File_create_errhandler",
     "MPI_File_delete",
     "MPI_File_get_amode",
     "MPI_File_get_atomicity",
     "MPI_File_get_byte_offset",
-    "MPI_File_get_errhandler",
     "MPI_File_get_group",
     "MPI_File_get_info",
     "MPI_File_get_position",
@@ -77,7 +74,6 @@ inline constexpr std::array<const char*, 108> kMissing = {
     "MPI_File_seek",
     "MPI_File_seek_shared",
     "MPI_File_set_atomicity",
-    "MPI_File_set_errhandler",
     "MPI_File_set_info",
     "MPI_File_set_size",
     "MPI_File_set_view",
@@ -105,17 +101,7 @@ inline constexpr std::array<const char*, 108> kMissing = {
     "MPI_File_write_shared_c",
     "MPI_Lookup_name",
     "MPI_Open_port",
-    "MPI_Parrived",
-    "MPI_Pready",
-    "MPI_Pready_list",
-    "MPI_Pready_range",
-    "MPI_Precv_init",
-    "MPI_Precv_init_c",
-    "MPI_Psend_init",
-    "MPI_Psend_init_c",
     "MPI_Publish_name",
-    "MPI_Register_datarep",
-    "MPI_Register_datarep_c",
     "MPI_Unpublish_name",
 };
 

@@ -32,7 +32,7 @@ HEDDLE_PUBLIC int PMPI_Op_create_c(MPI_User_function_c* user_fn, int commute, MP
   return call<kRunning>("MPI_Op_create_c", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_null("user_fn", user_fn));
     HEDDLE_TRY(not_null("op", op));
-    return api::op_create(reinterpret_cast<MPI_User_function*>(user_fn), commute, op, true);
+    return api::op_create(reinterpret_cast<MPI_User_function*>(reinterpret_cast<void (*)()>(user_fn)), commute, op, true);
   });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Op_create_c) int MPI_Op_create_c(MPI_User_function_c*, int, MPI_Op*);

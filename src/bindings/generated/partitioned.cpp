@@ -9,43 +9,98 @@ using namespace heddle::bindings;
 
 extern "C" {
 
-HEDDLE_PUBLIC int PMPI_Parrived(MPI_Request, int, int*) {
-  return missing("MPI_Parrived");
+HEDDLE_PUBLIC int PMPI_Parrived(MPI_Request request, int partition, int* flag) {
+  return call<kRunning>("MPI_Parrived", OnRequest{"request", &request, kMayBeNull}, [&]() -> Status {
+    HEDDLE_TRY(not_null("flag", flag));
+    return api::parrived(request, partition, flag);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Parrived) int MPI_Parrived(MPI_Request, int, int*);
 
-HEDDLE_PUBLIC int PMPI_Pready(int, MPI_Request) {
-  return missing("MPI_Pready");
+HEDDLE_PUBLIC int PMPI_Pready(int partition, MPI_Request request) {
+  return call<kRunning>("MPI_Pready", OnRequest{"request", &request, kMustBeLive}, [&]() -> Status {
+    return api::pready(partition, request);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Pready) int MPI_Pready(int, MPI_Request);
 
-HEDDLE_PUBLIC int PMPI_Pready_list(int, const int [], MPI_Request) {
-  return missing("MPI_Pready_list");
+HEDDLE_PUBLIC int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request) {
+  return call<kRunning>("MPI_Pready_list", OnRequest{"request", &request, kMustBeLive}, [&]() -> Status {
+    HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "length", length));
+    HEDDLE_TRY(not_null("array_of_partitions", array_of_partitions, length));
+    return api::pready_list(length, array_of_partitions, request);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Pready_list) int MPI_Pready_list(int, const int [], MPI_Request);
 
-HEDDLE_PUBLIC int PMPI_Pready_range(int, int, MPI_Request) {
-  return missing("MPI_Pready_range");
+HEDDLE_PUBLIC int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request) {
+  return call<kRunning>("MPI_Pready_range", OnRequest{"request", &request, kMustBeLive}, [&]() -> Status {
+    return api::pready_range(partition_low, partition_high, request);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Pready_range) int MPI_Pready_range(int, int, MPI_Request);
 
-HEDDLE_PUBLIC int PMPI_Precv_init(void*, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Precv_init", comm);
+HEDDLE_PUBLIC int PMPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Precv_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    HEDDLE_TRY(check_source("source", source, comm_));
+    HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
+    return api::precv_init(buf, partitions, count, *datatype_, source, tag, comm_, info_, request);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Precv_init) int MPI_Precv_init(void*, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Precv_init_c(void*, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Precv_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Precv_init_c(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Precv_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    HEDDLE_TRY(check_source("source", source, comm_));
+    HEDDLE_TRY(check_recv_tag("tag", tag, comm_));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
+    return api::precv_init(buf, partitions, count, *datatype_, source, tag, comm_, info_, request);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Precv_init_c) int MPI_Precv_init_c(void*, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Psend_init(const void*, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Psend_init", comm);
+HEDDLE_PUBLIC int PMPI_Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Psend_init", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    HEDDLE_TRY(check_dest("dest", dest, comm_));
+    HEDDLE_TRY(check_send_tag("tag", tag));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
+    return api::psend_init(buf, partitions, count, *datatype_, dest, tag, comm_, info_, request);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Psend_init) int MPI_Psend_init(const void*, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request*);
 
-HEDDLE_PUBLIC int PMPI_Psend_init_c(const void*, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm comm, MPI_Info, MPI_Request*) {
-  return missing("MPI_Psend_init_c", comm);
+HEDDLE_PUBLIC int PMPI_Psend_init_c(const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return call<kRunning>("MPI_Psend_init_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
+    mpi::Datatype* datatype_ = nullptr;
+    HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
+    HEDDLE_TRY(check_dest("dest", dest, comm_));
+    HEDDLE_TRY(check_send_tag("tag", tag));
+    mpi::Info* info_ = nullptr;
+    HEDDLE_TRY(find_or_null("info", info, info_));
+    HEDDLE_TRY(not_null("request", request));
+    HEDDLE_TRY(check_count("count", count, *datatype_));
+    HEDDLE_TRY(check_buffer("buf", buf, count, *datatype_));
+    return api::psend_init(buf, partitions, count, *datatype_, dest, tag, comm_, info_, request);
+  });
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Psend_init_c) int MPI_Psend_init_c(const void*, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request*);
 

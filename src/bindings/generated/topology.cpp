@@ -20,9 +20,13 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Cart_coords) int MPI_Cart_coords(MPI_Comm, int, 
 
 HEDDLE_PUBLIC int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* comm_cart) {
   return call<kRunning>("MPI_Cart_create", OnComm{"comm_old", comm_old}, [&](mpi::Comm& comm_old_) -> Status {
-    HEDDLE_TRY(not_null("dims", dims, ndims));
-    HEDDLE_TRY(not_null("periods", periods, ndims));
-    HEDDLE_TRY(not_null("comm_cart", comm_cart));
+    const Status judged = [&]() -> Status {
+      HEDDLE_TRY(not_null("dims", dims, ndims));
+      HEDDLE_TRY(not_null("periods", periods, ndims));
+      HEDDLE_TRY(not_null("comm_cart", comm_cart));
+      return Status::ok();
+    }();
+    if (!judged) return api::refuse_topology(comm_old_, judged);
     return api::cart_create(comm_old_, ndims, dims, periods, reorder, comm_cart);
   });
 }
@@ -92,12 +96,16 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Dims_create) int MPI_Dims_create(int, int, int [
 
 HEDDLE_PUBLIC int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
   return call<kRunning>("MPI_Dist_graph_create", OnComm{"comm_old", comm_old}, [&](mpi::Comm& comm_old_) -> Status {
-    HEDDLE_TRY(not_negative(MPI_ERR_ARG, "n", n));
-    HEDDLE_TRY(not_null("sources", sources, n));
-    HEDDLE_TRY(not_null("degrees", degrees, n));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
-    HEDDLE_TRY(not_null("comm_dist_graph", comm_dist_graph));
+    const Status judged = [&]() -> Status {
+      HEDDLE_TRY(not_negative(MPI_ERR_ARG, "n", n));
+      HEDDLE_TRY(not_null("sources", sources, n));
+      HEDDLE_TRY(not_null("degrees", degrees, n));
+      HEDDLE_TRY(find_or_null("info", info, info_));
+      HEDDLE_TRY(not_null("comm_dist_graph", comm_dist_graph));
+      return Status::ok();
+    }();
+    if (!judged) return api::refuse_topology(comm_old_, judged);
     return api::dist_graph_create(comm_old_, n, sources, degrees, destinations, weights, info_, reorder, comm_dist_graph);
   });
 }
@@ -105,11 +113,15 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Dist_graph_create) int MPI_Dist_graph_create(MPI
 
 HEDDLE_PUBLIC int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
   return call<kRunning>("MPI_Dist_graph_create_adjacent", OnComm{"comm_old", comm_old}, [&](mpi::Comm& comm_old_) -> Status {
-    HEDDLE_TRY(not_null("sources", sources, indegree));
-    HEDDLE_TRY(not_null("destinations", destinations, outdegree));
     mpi::Info* info_ = nullptr;
-    HEDDLE_TRY(find_or_null("info", info, info_));
-    HEDDLE_TRY(not_null("comm_dist_graph", comm_dist_graph));
+    const Status judged = [&]() -> Status {
+      HEDDLE_TRY(not_null("sources", sources, indegree));
+      HEDDLE_TRY(not_null("destinations", destinations, outdegree));
+      HEDDLE_TRY(find_or_null("info", info, info_));
+      HEDDLE_TRY(not_null("comm_dist_graph", comm_dist_graph));
+      return Status::ok();
+    }();
+    if (!judged) return api::refuse_topology(comm_old_, judged);
     return api::dist_graph_create_adjacent(comm_old_, indegree, sources, sourceweights, outdegree, destinations, destweights, info_, reorder, comm_dist_graph);
   });
 }
@@ -138,8 +150,12 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Dist_graph_neighbors_count) int MPI_Dist_graph_n
 
 HEDDLE_PUBLIC int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph) {
   return call<kRunning>("MPI_Graph_create", OnComm{"comm_old", comm_old}, [&](mpi::Comm& comm_old_) -> Status {
-    HEDDLE_TRY(not_null("index", index, nnodes));
-    HEDDLE_TRY(not_null("comm_graph", comm_graph));
+    const Status judged = [&]() -> Status {
+      HEDDLE_TRY(not_null("index", index, nnodes));
+      HEDDLE_TRY(not_null("comm_graph", comm_graph));
+      return Status::ok();
+    }();
+    if (!judged) return api::refuse_topology(comm_old_, judged);
     return api::graph_create(comm_old_, nnodes, index, edges, reorder, comm_graph);
   });
 }

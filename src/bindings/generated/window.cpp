@@ -138,7 +138,7 @@ HEDDLE_PUBLIC int PMPI_Get_accumulate(const void* origin_addr, int origin_count,
     HEDDLE_TRY(check_count("target_count", target_count, *target_datatype_));
     if (reads_origin) HEDDLE_TRY(check_buffer("origin_addr", origin_addr, origin_count, *origin_datatype_));
     HEDDLE_TRY(check_buffer("result_addr", result_addr, result_count, *result_datatype_));
-    if (target_rank != MPI_PROC_NULL && reads_origin) HEDDLE_TRY(check_fit("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && reads_origin) HEDDLE_TRY(check_same_size("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
     if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(check_fit("target", target_count, *target_datatype_, "result", result_count, *result_datatype_));
     if (target_rank != MPI_PROC_NULL && target_count != 0 && reads_origin) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
     if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(check_same_items("result_datatype", *result_datatype_, *target_datatype_));
@@ -166,7 +166,7 @@ HEDDLE_PUBLIC int PMPI_Get_accumulate_c(const void* origin_addr, MPI_Count origi
     HEDDLE_TRY(check_count("target_count", target_count, *target_datatype_));
     if (reads_origin) HEDDLE_TRY(check_buffer("origin_addr", origin_addr, origin_count, *origin_datatype_));
     HEDDLE_TRY(check_buffer("result_addr", result_addr, result_count, *result_datatype_));
-    if (target_rank != MPI_PROC_NULL && reads_origin) HEDDLE_TRY(check_fit("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && reads_origin) HEDDLE_TRY(check_same_size("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
     if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(check_fit("target", target_count, *target_datatype_, "result", result_count, *result_datatype_));
     if (target_rank != MPI_PROC_NULL && target_count != 0 && reads_origin) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
     if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(check_same_items("result_datatype", *result_datatype_, *target_datatype_));
@@ -311,7 +311,7 @@ HEDDLE_PUBLIC int PMPI_Rget_accumulate(const void* origin_addr, int origin_count
     HEDDLE_TRY(check_count("target_count", target_count, *target_datatype_));
     if (reads_origin) HEDDLE_TRY(check_buffer("origin_addr", origin_addr, origin_count, *origin_datatype_));
     HEDDLE_TRY(check_buffer("result_addr", result_addr, result_count, *result_datatype_));
-    if (target_rank != MPI_PROC_NULL && reads_origin) HEDDLE_TRY(check_fit("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && reads_origin) HEDDLE_TRY(check_same_size("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
     if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(check_fit("target", target_count, *target_datatype_, "result", result_count, *result_datatype_));
     if (target_rank != MPI_PROC_NULL && target_count != 0 && reads_origin) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
     if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(check_same_items("result_datatype", *result_datatype_, *target_datatype_));
@@ -340,7 +340,7 @@ HEDDLE_PUBLIC int PMPI_Rget_accumulate_c(const void* origin_addr, MPI_Count orig
     HEDDLE_TRY(check_count("target_count", target_count, *target_datatype_));
     if (reads_origin) HEDDLE_TRY(check_buffer("origin_addr", origin_addr, origin_count, *origin_datatype_));
     HEDDLE_TRY(check_buffer("result_addr", result_addr, result_count, *result_datatype_));
-    if (target_rank != MPI_PROC_NULL && reads_origin) HEDDLE_TRY(check_fit("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
+    if (target_rank != MPI_PROC_NULL && reads_origin) HEDDLE_TRY(check_same_size("origin", origin_count, *origin_datatype_, "target", target_count, *target_datatype_));
     if (target_rank != MPI_PROC_NULL) HEDDLE_TRY(check_fit("target", target_count, *target_datatype_, "result", result_count, *result_datatype_));
     if (target_rank != MPI_PROC_NULL && target_count != 0 && reads_origin) HEDDLE_TRY(check_same_items("origin_datatype", *origin_datatype_, *target_datatype_));
     if (target_rank != MPI_PROC_NULL && target_count != 0) HEDDLE_TRY(check_same_items("result_datatype", *result_datatype_, *target_datatype_));

@@ -12,11 +12,13 @@ extern const Chapter chapter_communicator;
 extern const Chapter chapter_datatype;
 extern const Chapter chapter_environment;
 extern const Chapter chapter_error;
+extern const Chapter chapter_file;
 extern const Chapter chapter_group;
 extern const Chapter chapter_handle;
 extern const Chapter chapter_info;
 extern const Chapter chapter_message;
 extern const Chapter chapter_op;
+extern const Chapter chapter_partitioned;
 extern const Chapter chapter_process;
 extern const Chapter chapter_request;
 extern const Chapter chapter_tool;
@@ -33,11 +35,13 @@ const Chapter* const chapters[] = {
   &chapter_datatype,
   &chapter_environment,
   &chapter_error,
+  &chapter_file,
   &chapter_group,
   &chapter_handle,
   &chapter_info,
   &chapter_message,
   &chapter_op,
+  &chapter_partitioned,
   &chapter_process,
   &chapter_request,
   &chapter_tool,

@@ -44,7 +44,7 @@ static const Wrong bad_types[] = {TYPE_ROWS, LAST};
 static const Wrong bad_data_types[] = {TYPE_ROWS, NOT_COMMITTED(0), LAST};
 static const Wrong bad_reduced_types[] = {TYPE_ROWS,
                                           NOT_COMMITTED(0),
-                                          {"MPI_CHAR, which has no sum", MPI_ERR_OP, V(MPI_CHAR), kEverywhere},
+                                          {"MPI_WCHAR, which has no sum", MPI_ERR_OP, V(MPI_WCHAR), kEverywhere},
                                           {"MPI_BYTE, which has no sum", MPI_ERR_OP, V(MPI_BYTE), kEverywhere},
                                           {"MPI_2INT, which has no sum", MPI_ERR_OP, V(MPI_2INT), kEverywhere},
                                           {"a derived type, which has no sum", MPI_ERR_OP, MADE(the_type), kEverywhere},
@@ -117,6 +117,11 @@ const Kind kind_info_end = {MADE_CELL(new_info), end_info, bad_info_ends};
       BAD_HANDLE(form, form_made, MPI_ERR_ERRHANDLER, stale_errhandler, the_type, MPI_INT)
 static const Wrong bad_errhandlers[] = {ERRHANDLER_ROWS(V, MADE), LAST};
 static const Wrong bad_errhandler_ends[] = {NULL_POINTER, ERRHANDLER_ROWS(CELL, MADE_CELL), LAST};
+static const Wrong bad_file_errhandlers[] = {
+    ERRHANDLER_ROWS(V, MADE), {"one for communicators", MPI_ERR_ERRHANDLER, MADE(new_errhandler), kEverywhere}, LAST};
+const Kind kind_file_errhandler = {V(MPI_ERRORS_RETURN), NULL, bad_file_errhandlers};
+static const Wrong bad_files[] = {BAD_HANDLE(V, MADE, MPI_ERR_FILE, stale_errhandler, the_type, MPI_INT), LAST};
+const Kind kind_file = {V(MPI_FILE_NULL), NULL, bad_files};
 const Kind kind_errhandler = {V(MPI_ERRORS_RETURN), NULL, bad_errhandlers};
 const Kind kind_errhandler_end = {MADE_CELL(new_errhandler), end_errhandler, bad_errhandler_ends};
 

@@ -60,11 +60,24 @@ static const Wrong bad_datareps[] = {NULL_POINTER,
                                      LONG(MPI_ERR_UNSUPPORTED_DATAREP),
                                      {"native", MPI_ERR_UNSUPPORTED_DATAREP, {7, "native", NULL}, kEverywhere},
                                      LAST};
+// Each is good once.
+static char new_name[32];
+static Word new_datarep(void) {
+  static int made;
+  snprintf(new_name, sizeof new_name, "representation %d", made++);
+  return (Word)new_name;
+}
+static const Wrong bad_new_datareps[] = {NULL_POINTER,
+                                         LONG(MPI_ERR_ARG),
+                                         EMPTY(MPI_ERR_ARG),
+                                         {"native", MPI_ERR_DUP_DATAREP, {7, "native", NULL}, kEverywhere},
+                                         LAST};
 const Kind kind_name = {{5, "name", NULL}, NULL, bad_names};
 const Kind kind_info_key = {{4, "key", NULL}, NULL, bad_keys};
 const Kind kind_known_info_key = {{4, "key", NULL}, NULL, bad_known_keys};
 const Kind kind_info_value = {{6, "value", NULL}, NULL, bad_texts};
 const Kind kind_datarep = {{11, "external32", NULL}, NULL, bad_datareps};
+const Kind kind_new_datarep = {MADE(new_datarep), NULL, bad_new_datareps};
 const Kind kind_argv = {V(0), NULL, NULL};  // may be null
 
 static int some_function(void) { return MPI_SUCCESS; }

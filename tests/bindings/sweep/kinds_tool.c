@@ -25,7 +25,7 @@ const Kind kind_tool_level = {V(MPI_THREAD_SINGLE), NULL, bad_levels};
 const Kind kind_tool_cvar_name = {{5, "vcis", NULL}, NULL, bad_names};
 const Kind kind_tool_pvar_name = {{14, "messages_sent", NULL}, NULL, bad_names};
 const Kind kind_tool_category_name = {{9, "messages", NULL}, NULL, bad_names};
-const Kind kind_tool_event_name = {{5, "none", NULL}, NULL, bad_names};
+const Kind kind_tool_event_name = {{19, "message_unexpected", NULL}, NULL, bad_names};
 const Kind kind_tool_pvar_class = {V(MPI_T_PVAR_CLASS_COUNTER), NULL, bad_classes};
 // Nothing is bound to an object, so it is not looked at; a text of any length may be declined.
 const Kind kind_tool_text = {ROOM(16), NULL, NULL};
@@ -68,6 +68,18 @@ static void end_pvar(Word cell) {
   if (*handle != MPI_T_PVAR_HANDLE_NULL) MPI_T_pvar_handle_free((MPI_T_pvar_session)the_session(), handle);
 }
 static void end_pvar_value(Word handle) { end_pvar((Word)&handle); }
+static Word new_registration(void) {
+  MPI_T_event_registration made;
+  MPI_T_event_handle_alloc(0, NULL, MPI_INFO_NULL, &made);
+  return (Word)made;
+}
+static void end_registration_value(Word made) { MPI_T_event_handle_free((MPI_T_event_registration)made, NULL, NULL); }
+static void end_registration(Word cell) { end_registration_value(*(Word*)cell); }
+static Word stale_registration(void) {
+  const Word made = new_registration();
+  end_registration_value(made);
+  return made;
+}
 static Word new_cvar(void) {
   MPI_T_cvar_handle made;
   int count;
@@ -108,6 +120,19 @@ const Kind kind_tool_pvar_out = {ROOM(8), end_pvar, no_room};
 const Kind kind_tool_cvar = {MADE(new_cvar), end_cvar_value, bad_cvars};
 const Kind kind_tool_cvar_end = {MADE_CELL(new_cvar), end_cvar, bad_cvar_ends};
 const Kind kind_tool_cvar_out = {ROOM(8), end_cvar, no_room};
+static const Wrong bad_registrations[] = {BAD(V, MADE, MPI_T_ERR_INVALID_HANDLE, stale_registration, the_session),
+                                          LAST};
+static void end_tool_info(Word cell) {
+  MPI_Info* info = (MPI_Info*)cell;
+  if (*info != MPI_INFO_NULL && *info != (MPI_Info)0) MPI_Info_free(info);
+}
+const Kind kind_tool_info_out = {ROOM(8), end_tool_info, no_room};
+const Kind kind_tool_registration = {MADE(new_registration), end_registration_value, bad_registrations};
+const Kind kind_tool_registration_end = {MADE(new_registration), NULL, bad_registrations};
+const Kind kind_tool_registration_out = {ROOM(8), end_registration, no_room};
+static const Wrong bad_safeties[] = {
+    {"62", MPI_T_ERR_INVALID, V(62), kEverywhere}, {"1", MPI_T_ERR_INVALID, V(1), kEverywhere}, LAST};
+const Kind kind_tool_safety = {V(MPI_T_CB_REQUIRE_NONE), NULL, bad_safeties};
 static const Wrong bad_cvar_values[] = {INVALID, {"0", MPI_T_ERR_INVALID, INT(0), kEverywhere}, LAST};
 const Kind kind_tool_cvar_value = {INT(1), NULL, bad_cvar_values};
 const Kind kind_tool_values = {ROOM(8 * 64), NULL, no_room};  // one for each VCI

@@ -195,7 +195,7 @@ static const Wrong bad_accumulated_types[] = {
     LAST};
 static const Wrong bad_fetched_types[] = {TYPE_ROWS,
                                           {"a derived type", MPI_ERR_TYPE, MADE(the_type), kEverywhere},
-                                          {"MPI_CHAR, which has no sum", MPI_ERR_OP, V(MPI_CHAR), kEverywhere},
+                                          {"MPI_WCHAR, which has no sum", MPI_ERR_OP, V(MPI_WCHAR), kEverywhere},
                                           LAST};
 static const Wrong bad_swapped_types[] = {TYPE_ROWS,
                                           {"a derived type", MPI_ERR_TYPE, MADE(the_type), kEverywhere},

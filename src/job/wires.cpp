@@ -1,4 +1,4 @@
-#include "mpi/wires.hpp"
+#include "job/wires.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -16,11 +16,10 @@
 #include "boot/pmi1_line.hpp"
 #include "boot/secret.hpp"
 #include "mpi.h"
-#include "mpi/control.hpp"
 #include "wire/ofi.hpp"
 #include "wire/shm.hpp"
 
-namespace heddle::mpi {
+namespace heddle::job {
 namespace {
 
 // An error that others must hear of, in the place of what they ask for.
@@ -49,7 +48,8 @@ Status share_segment(boot::Boot& boot, std::uint32_t ranks, std::shared_ptr<wire
 }
 
 // `alone`: for this process only.
-Status open_shm(boot::Boot& boot, bool threaded, bool alone, std::unique_ptr<wire::Wire>* out) {
+Status open_shm(const WireContext& context, bool alone, std::unique_ptr<wire::Wire>* out) {
+  boot::Boot& boot = context.boot;
   const int inherited = boot.take_segment_fd();
   const auto ranks = static_cast<std::uint32_t>(alone ? 1 : boot.local_size());
   std::shared_ptr<wire::Segment> segment;
@@ -63,10 +63,10 @@ Status open_shm(boot::Boot& boot, bool threaded, bool alone, std::unique_ptr<wir
   std::vector<wire::ProcessId> ids{static_cast<wire::ProcessId>(boot.rank())};
   if (!alone) ids.assign(boot.local_ranks().begin(), boot.local_ranks().end());
   std::unique_ptr<wire::MemoryReader> reader;
-  HEDDLE_TRY(wire::make_memory_reader(read_text(kSingleCopy).c_str(), &reader));
+  HEDDLE_TRY(wire::make_memory_reader(context.choice.single_copy.c_str(), &reader));
   if (reader != nullptr) wire::allow_single_copy(boot.launcher_pid());
   const auto self = static_cast<std::uint32_t>(alone ? 0 : boot.local_rank());
-  *out = std::make_unique<wire::ShmWire>(std::move(segment), self, std::move(ids), threaded, std::move(reader));
+  *out = std::make_unique<wire::ShmWire>(std::move(segment), self, std::move(ids), context.threaded, std::move(reader));
   return Status::ok();
 }
 
@@ -99,7 +99,8 @@ std::string reach_key(int rank) { return "heddle-reach-" + std::to_string(rank);
 // Finds processes that can be asked by this one.
 class Introductions {
  public:
-  Introductions(boot::Boot& boot, int patience_seconds) : boot_(boot), seconds_(patience_seconds) {
+  Introductions(boot::Boot& boot, const char* call, int patience_seconds)
+      : boot_(boot), call_(call), seconds_(patience_seconds) {
     const auto nodes = boot.node_of_rank();
     const int here = nodes[boot.rank()], last = *std::ranges::max_element(nodes);
     const int next = here == last ? 0 : here + 1;
@@ -137,12 +138,13 @@ class Introductions {
 
   void say() {
     said_ = true;
-    boot::write_message("heddle: rank " + std::to_string(boot_.rank()) +
-                        " waits in MPI_Init: this host has several network interfaces, and no rank of another host has "
+    boot::write_message("heddle: rank " + std::to_string(boot_.rank()) + " waits in " + call_ +
+                        ": this host has several network interfaces, and no rank of another host has "
                         "come yet that could tell which of them leads there");
   }
 
   boot::Boot& boot_;
+  const char* const call_;
   const int seconds_;
   std::vector<int> left_;
   bool said_ = false;
@@ -176,7 +178,7 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
                    std::unique_ptr<wire::Wire>* out) {
   boot::Boot& boot = context.boot;
   wire::OfiOptions options;
-  options.choice = {read_text(kFabricLibrary), read_text(kFabricProvider), read_text(kFabricInterface)};
+  options.choice = context.choice.fabric;
   options.self = static_cast<wire::ProcessId>(boot.rank());
   options.processes = static_cast<wire::ProcessId>(boot.size());
   options.key = key;
@@ -196,7 +198,7 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
     if (!mine.empty()) HEDDLE_TRY(boot.put(reach_key(boot.rank()), mine));
     HEDDLE_TRY(meet());
     if (!wanted) return Status::ok();
-    if (!others) others.emplace(boot, seconds);
+    if (!others) others.emplace(boot, context.call, seconds);
     return others->find(peer, other);
   };
   options.ring = [&bell] { bell.ring(); };
@@ -217,17 +219,15 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
 
 Status open_wires(const WireContext& context, std::vector<std::unique_ptr<wire::Wire>>* out) {
   boot::Boot& boot = context.boot;
-  int use = 0;
-  HEDDLE_TRY(read_control(kFabric, &use, MPI_ERR_OTHER));
-  const bool always = use == kFabricAlways;
+  const bool always = context.choice.always_fabric;
   const bool local = boot.can_rejoin();  // nobody has to be waited for
   const bool needed = always ? boot.size() > 1 : boot.local_size() != boot.size();
   SipKey key;
   if (needed) HEDDLE_TRY(learn_secret(boot, &key));
-  HEDDLE_TRY(open_shm(boot, context.threaded, always, &out->emplace_back()));
+  HEDDLE_TRY(open_shm(context, always, &out->emplace_back()));
   if (!needed) return Status::ok();
   HEDDLE_TRY(open_fabric(context, key, always, *out->front()->bell(), &out->emplace_back()));
   return local ? Status::ok() : boot.fence();
 }
 
-}  // namespace heddle::mpi
+}  // namespace heddle::job

@@ -1,0 +1,55 @@
+"""The figures of the suites `partitioned`, as Figures 4 to 11 of "Implementation and evaluation of MPI 4.0 partitioned communication
+libraries" (Dosanjh and others, 2021): perceived bandwidth, and at the receiver what comes early beside the communication. The
+function takes the results and a folder, and returns the files drawn."""
+
+import re
+import statistics
+
+import figures
+from draw_halo import drawn_or_exit
+from drawings import series_of
+
+WAYS = {"single": "one send", "multi": "a send each", "part": "partitioned"}
+SIDES = {"arrive": "communication", "early": "early"}
+MEAN_UP_TO = 16 << 20  # bytes
+
+
+def scenes(results):
+    """(suite, threads, ms, noise) of which there is something."""
+    found = {(row["suite"], *match.groups()) for row in results["results"]
+             if (match := re.fullmatch(r"(?:single|multi|part|arrive)-(\d+)-(\d+)-(\d+)", row["metric"]))}
+    return sorted(found, key=lambda scene: (scene[0], *map(int, scene[1:])))
+
+
+def all_series(results, suite, kinds, rest):
+    return {f"{library}, {text}": points for kind, text in kinds.items()
+            for library, points in series_of(results, suite, f"{kind}-{rest}").items()}
+
+
+def times_a_single_send(results, suite, rest):
+    """Heddle's partitioned send by the best single send of the others, the mean over the sizes; None without peers."""
+    single = {library: dict(points) for library, points in series_of(results, suite, f"single-{rest}").items()
+              if not library.startswith("Heddle")}
+    ours = [points for library, points in series_of(results, suite, f"part-{rest}").items() if library.startswith("Heddle")]
+    ratios = [value / max(points[size] for points in single.values() if size in points)
+              for points in ours for size, value in points
+              if size <= MEAN_UP_TO and any(size in points for points in single.values())]
+    return statistics.mean(ratios) if ratios else None
+
+
+def partitioned(results, folder):
+    drawn, note = [], figures.machine_line(results)
+    for suite, threads, ms, noise in scenes(results):
+        rest, scene = f"{threads}-{ms}-{noise}", f"{threads} threads, {ms} ms, {noise} % noise"
+        bandwidth = all_series(results, suite, WAYS, rest)
+        if bandwidth:
+            drawn.append(folder / f"partitioned-{rest}.svg")
+            figures.lines(drawn[-1], f"Perceived bandwidth: {scene}", "bytes", "MiB/s", bandwidth, note=note)
+        times = all_series(results, suite, SIDES, rest)
+        if times:
+            drawn.append(folder / f"partitioned-receiver-{rest}.svg")
+            figures.lines(drawn[-1], f"At the receiver: {scene}", "bytes", "µs", times, note=note)
+        mean = times_a_single_send(results, suite, rest)
+        if mean:
+            print(f"{scene}: up to 16 MiB {mean:.1f} times the best single send of a peer, on average")
+    return drawn_or_exit(drawn, "partitioned")

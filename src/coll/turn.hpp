@@ -1,0 +1,150 @@
+// One operation of a communicator's board: what this rank shows, whom it waits for, what it takes from them.
+//
+// Threads: one at a time, as the collective's.
+#pragma once
+
+#include <cstring>
+
+#include "base/status.hpp"
+#include "coll/board.hpp"
+#include "coll/buffer.hpp"
+#include "mpi/comm.hpp"
+#include "mpi/op.hpp"
+#include "mpi/pack.hpp"
+#include "p2p/loss.hpp"
+#include "vci/domain.hpp"
+#include "vci/vci.hpp"
+#include "wire/board.hpp"
+
+namespace heddle::coll {
+
+inline std::size_t size_of(MPI_Count bytes) noexcept { return static_cast<std::size_t>(bytes); }
+
+// Bytes of an item that lies in memory as it is combined: without gaps, or a predefined pair with them. 0: of any other.
+inline std::size_t raw_bytes(const Datatype& type) noexcept {
+  const bool is_raw = type.contiguous || (type.predefined && type.true_lb == 0 && type.extent > 0);
+  return is_raw ? size_of(type.extent) : 0;
+}
+
+class Turn {
+ public:
+  // `bytes`: of what each rank shows, as this rank's arguments say.
+  Turn(mpi::Comm& comm, wire::Board& board, std::size_t bytes) noexcept
+      : comm_(comm), board_(board), bytes_(bytes), op_(board.begin()) {}
+
+  // `write` writes what this rank shows, `bytes` of it; `claim`: the bytes of all that it brings. `rings`: somebody may sleep
+  // until it has come, whom nobody else wakes.
+  template <class Write>
+  void show(std::size_t claim, bool rings, std::size_t bytes, Write&& write) noexcept {
+    if (!board_.is_free(op_, bytes)) wait([&] { return board_.is_free(op_, bytes); });
+    if (is_broken_) return;
+    if (bytes != 0) write(place(comm_.rank, bytes));
+    board_.show(op_, claim);
+    if (rings) board_.ring();
+  }
+  // Packed. Of data that are not as long as the arguments say only the claim.
+  void show(Buffer data, bool rings) noexcept {
+    const std::size_t claim = size_of(data.bytes());
+    show(claim, rings, claim == bytes_ ? claim : 0, [&](std::byte* to) { copy_out(data, to); });
+  }
+  void show_nothing(bool rings) noexcept {
+    show(bytes_, rings, 0, [](std::byte*) {});
+  }
+
+  // Whoever sees that all are there wakes those that sleep for it: the last one to come does not sleep. False: they do not
+  // agree, which all that wait for all of them see; or some are lost.
+  bool await_all() noexcept {
+    std::uint32_t next = 0;
+    const auto all_there = [this, &next] { return board_.all_have_shown(op_, &next); };
+    if (!all_there()) wait(all_there);
+    board_.ring();
+    for (int rank = 0; rank < comm_.size && !is_broken_; ++rank) check(rank);
+    return !has_failed();
+  }
+  bool await(int rank) noexcept {
+    const auto is_there = [this, rank] { return board_.has_shown(op_, static_cast<std::uint32_t>(rank)); };
+    if (!is_there()) wait(is_there);
+    if (!is_broken_) check(rank);
+    return !has_failed();
+  }
+
+  // Of a rank that was awaited: what it shows, `bytes` of it.
+  std::byte* place(int rank, std::size_t bytes) noexcept {
+    return board_.place(op_, static_cast<std::uint32_t>(rank), bytes);
+  }
+  // `to` = the operands of ranks [first, last], combined, the highest first. Each shows `all` bytes, of which these items lie
+  // at `at`. REQUIRES: raw_bytes of the type.
+  void fold(int first, int last, std::size_t all, std::size_t at, const mpi::Op& op, Buffer to) noexcept {
+    if (to.count == 0) return;
+    if (first == last) {
+      std::memcpy(to.data, place(last, all) + at, size_of(to.count) * raw_bytes(*to.type));
+      return;
+    }
+    mpi::reduce_into(op, place(last - 1, all) + at, place(last, all) + at, to.data, to.count, *to.type);
+    for (int rank = last - 2; rank >= first; --rank) {
+      mpi::reduce(op, place(rank, all) + at, to.data, to.count, *to.type);
+    }
+  }
+
+  Status status() const noexcept {
+    return is_broken_ ? p2p::loss_error(comm_, MPI_ANY_SOURCE) : Status::of_class(error_);
+  }
+
+  static void copy_out(Buffer from, std::byte* to) noexcept {
+    const MPI_Count bytes = from.bytes();
+    if (from.type->contiguous) {
+      std::memcpy(to, from.data, size_of(bytes));
+    } else {
+      mpi::copy_typed(*from.type, from.count, from.data, mpi::byte_type(), bytes, to);
+    }
+  }
+  static void copy_in(const std::byte* from, Buffer to) noexcept {
+    const MPI_Count bytes = to.bytes();
+    if (bytes == 0) return;
+    if (to.type->contiguous) {
+      std::memcpy(to.data, from, size_of(bytes));
+    } else {
+      mpi::copy_typed(mpi::byte_type(), bytes, from, *to.type, to.count, to.data);
+    }
+  }
+
+ private:
+  template <class Done>
+  void wait(Done&& done) noexcept {
+    if (is_broken_) return;
+    comm_.vci->domain().wait(*comm_.vci, [&] { return done() || has_lost_member(); });
+    is_broken_ = !done();
+  }
+  bool has_lost_member() const noexcept { return p2p::has_losses(comm_) && p2p::has_lost_member(comm_); }
+  bool has_failed() const noexcept { return is_broken_ || error_ != MPI_SUCCESS; }
+  void check(int rank) noexcept {
+    const std::uint64_t claim = board_.claim_of(op_, static_cast<std::uint32_t>(rank));
+    if (claim != bytes_) [[unlikely]]
+      fail(rank, claim);
+  }
+  [[gnu::cold]] void fail(int rank, std::uint64_t claim) noexcept {
+    if (error_ != MPI_SUCCESS) return;
+    error_ = error(claim > bytes_ ? MPI_ERR_TRUNCATE : MPI_ERR_NOT_SAME,
+                   "rank %d brought %llu bytes where this rank's arguments say %zu; the counts and datatypes of a "
+                   "collective have to match",
+                   rank, static_cast<unsigned long long>(claim), bytes_)
+                 .error_class();
+  }
+
+  mpi::Comm& comm_;
+  wire::Board& board_;
+  const std::size_t bytes_;
+  const std::uint64_t op_;
+  bool is_broken_ = false;
+  int error_ = MPI_SUCCESS;
+};
+
+// Before data that are too long for a board go by messages: ranks that do not agree about that would wait for each other.
+inline Outcome agree(mpi::Comm& comm, wire::Board& board, std::size_t bytes) noexcept {
+  Turn turn(comm, board, bytes);
+  turn.show_nothing(false);
+  if (turn.await_all()) return {};
+  return turn.status();
+}
+
+}  // namespace heddle::coll

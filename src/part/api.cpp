@@ -1,0 +1,170 @@
+#include "part/api.hpp"
+
+#include <climits>
+
+#include "mpi/datatype_basic.hpp"
+#include "mpi/handle.hpp"
+#include "p2p/loss.hpp"
+#include "p2p/request.hpp"
+#include "part/request.hpp"
+#include "vci/domain.hpp"
+
+namespace heddle::api {
+namespace {
+
+using part::Arguments;
+using part::Receive;
+using part::Send;
+
+Status check(int partitions, MPI_Count count, const mpi::Datatype& type, int peer, int tag) {
+  if (partitions < 0) return error(MPI_ERR_ARG, "partitions is %d; it must not be negative", partitions);
+  if (peer == MPI_ANY_SOURCE || (tag == MPI_ANY_TAG && peer != MPI_PROC_NULL)) {
+    return error(peer == MPI_ANY_SOURCE ? MPI_ERR_RANK : MPI_ERR_TAG,
+                 "a partitioned receive takes no wildcard: say the sender's rank and tag");
+  }
+  MPI_Count all = 0;
+  if (__builtin_mul_overflow(count, MPI_Count{partitions}, &all) || __builtin_mul_overflow(all, type.size, &all)) {
+    return error(MPI_ERR_COUNT, "%d partitions of %lld items are more bytes than an MPI_Count holds", partitions,
+                 static_cast<long long>(count));
+  }
+  return Status::ok();
+}
+
+Arguments arguments(const void* buffer, int partitions, MPI_Count count, mpi::Datatype& type, int peer, int tag) {
+  return {const_cast<void*>(buffer),
+          static_cast<std::uint32_t>(partitions),
+          count,
+          &type,
+          peer,
+          tag,
+          static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(type.size)};
+}
+
+Status no_memory() { return error(MPI_ERR_NO_MEM, "no memory for a partitioned request"); }
+
+// A started send with this partition.
+Status find_send(MPI_Request handle, int low, int high, Send** out) {
+  mpi::Request* request = mpi::from_handle(handle);
+  if (request->type != &part::kSendType) return error(MPI_ERR_REQUEST, "the request is not a partitioned send");
+  auto& send = static_cast<Send&>(*request);
+  if (!send.active) return error(MPI_ERR_REQUEST, "the send to rank %d is not started", send.args.peer);
+  if (low < 0 || low > high || static_cast<std::uint32_t>(high) >= send.args.partitions) {
+    return error(MPI_ERR_ARG, "partitions %d to %d of a send to rank %d that has %u; they count from 0", low, high,
+                 send.args.peer, send.args.partitions);
+  }
+  *out = &send;
+  return Status::ok();
+}
+
+}  // namespace
+
+Status psend_init(const void* buf, int partitions, MPI_Count count, mpi::Datatype& type, int dest, int tag,
+                  mpi::Comm& comm, mpi::Info*, MPI_Request* handle) {
+  HEDDLE_TRY(check(partitions, count, type, dest, tag));
+  part::install(*comm.vci);
+  vci::Lane* lane = nullptr;
+  if (dest != MPI_PROC_NULL) HEDDLE_TRY(p2p::find_lane(comm, p2p::Channel::kPartitioned, dest, 0, &lane));
+  const auto n = static_cast<std::size_t>(partitions);
+  std::unique_ptr<std::atomic<std::uint32_t>[]> words(new (std::nothrow) std::atomic<std::uint32_t>[n]());
+  Send* send =
+      words == nullptr ? nullptr : comm.vci->make<Send>(comm, arguments(buf, partitions, count, type, dest, tag));
+  if (send == nullptr) return no_memory();
+  send->words = std::move(words);
+  send->lane = lane;
+  if (dest == MPI_PROC_NULL) {
+    send->over = true;
+    send->make_groups(send->args.partitions);
+  } else {
+    mpi::Request* setup = nullptr;
+    const Status sent = p2p::isend(comm, &send->setup, sizeof send->setup, mpi::byte_type(), dest, tag,
+                                   p2p::Mode::kStandard, p2p::Channel::kPartitioned, &setup);
+    if (!sent) {
+      send->over = true;
+      p2p::destroy(send);
+      return sent;
+    }
+    if (setup != &p2p::immortal()) p2p::abandon(*setup);  // what it sends stays until the receiver says bye
+  }
+  *handle = mpi::to_handle(send);
+  return Status::ok();
+}
+
+Status precv_init(void* buf, int partitions, MPI_Count count, mpi::Datatype& type, int source, int tag, mpi::Comm& comm,
+                  mpi::Info*, MPI_Request* handle) {
+  HEDDLE_TRY(check(partitions, count, type, source, tag));
+  part::install(*comm.vci);
+  const auto n = static_cast<std::size_t>(partitions);
+  std::unique_ptr<std::atomic<std::uint64_t>[]> counts(new (std::nothrow) std::atomic<std::uint64_t>[n]());
+  Receive* receive =
+      counts == nullptr ? nullptr : comm.vci->make<Receive>(comm, arguments(buf, partitions, count, type, source, tag));
+  if (receive == nullptr) return no_memory();
+  receive->counts = std::move(counts);
+  if (source != MPI_PROC_NULL) {
+    mpi::Request* matching = nullptr;
+    const Status posted = p2p::irecv(comm, &receive->setup, sizeof receive->setup, mpi::byte_type(), source, tag,
+                                     p2p::Channel::kPartitioned, &matching);
+    if (!posted) {
+      p2p::destroy(receive);
+      return posted;
+    }
+    receive->matching = matching;
+    p2p::add_task(comm, *receive);
+  }
+  *handle = mpi::to_handle(receive);
+  return Status::ok();
+}
+
+Status pready(int partition, MPI_Request handle) { return pready_range(partition, partition, handle); }
+
+Status pready_range(int low, int high, MPI_Request handle) {
+  Send* send = nullptr;
+  HEDDLE_TRY(find_send(handle, low, high, &send));
+  for (int i = low; i <= high; ++i) HEDDLE_TRY(send->ready(static_cast<std::uint32_t>(i)));
+  return Status::ok();
+}
+
+Status pready_list(int length, const int partitions[], MPI_Request handle) {
+  Send* send = nullptr;
+  for (int i = 0; i < length; ++i) HEDDLE_TRY(find_send(handle, partitions[i], partitions[i], &send));
+  for (int i = 0; i < length; ++i) HEDDLE_TRY(send->ready(static_cast<std::uint32_t>(partitions[i])));
+  return Status::ok();
+}
+
+Status parrived(MPI_Request handle, int partition, int* flag) {
+  mpi::Request* request = mpi::from_handle(handle);
+  *flag = 1;
+  if (request == nullptr) return Status::ok();
+  if (request->type != &part::kReceiveType) return error(MPI_ERR_REQUEST, "the request is not a partitioned receive");
+  auto& receive = static_cast<Receive&>(*request);
+  if (partition < 0 || static_cast<std::uint32_t>(partition) >= receive.args.partitions) {
+    return error(MPI_ERR_ARG, "partition %d of a receive from rank %d that has %u; they count from 0", partition,
+                 receive.args.peer, receive.args.partitions);
+  }
+  const auto p = static_cast<std::uint32_t>(partition);
+  if (!receive.active || receive.has(p)) return Status::ok();
+  vci::Domain& domain = receive.vci->domain();
+  if (!receive.is_complete()) domain.progress_once(*receive.vci);
+  const bool over = receive.is_complete() || (domain.losses().count() != 0 && p2p::give_up(receive));
+  *flag = over || receive.has(p);
+  return over && !receive.has(p) ? p2p::outcome(receive) : Status::ok();
+}
+
+Status pbuf_prepare(MPI_Request handle) {
+  mpi::Request* request = mpi::from_handle(handle);
+  const bool sends = request->type == &part::kSendType;
+  if (!sends && request->type != &part::kReceiveType) return error(MPI_ERR_REQUEST, "the request is not partitioned");
+  if (!request->active) return error(MPI_ERR_REQUEST, "the request is not started");
+  vci::Domain& domain = request->vci->domain();
+  domain.wait(*request->vci, [&] {
+    if (sends ? static_cast<Send*>(request)->is_cleared() : static_cast<Receive*>(request)->is_linked()) return true;
+    return request->is_complete() || (domain.losses().count() != 0 && p2p::give_up(*request));
+  });
+  return request->is_complete() ? p2p::outcome(*request) : Status::ok();
+}
+
+Status pbuf_prepareall(int count, const MPI_Request requests[]) {
+  for (int i = 0; i < count; ++i) HEDDLE_TRY(pbuf_prepare(requests[i]));
+  return Status::ok();
+}
+
+}  // namespace heddle::api

@@ -1,0 +1,200 @@
+#include <algorithm>
+
+#include "p2p/loss.hpp"
+#include "p2p/request.hpp"
+#include "part/request.hpp"
+#include "vci/domain.hpp"
+
+namespace heddle::part {
+namespace {
+
+Receive& as_receive(mpi::Request& request) noexcept { return static_cast<Receive&>(request); }
+
+void destroy_now(Receive& receive) {
+  mpi::Comm& comm = *receive.comm;
+  mpi::Datatype& type = *receive.args.type;
+  receive.vci->destroy(&receive);
+  mpi::release(type);
+  mpi::release_after_message(comm);
+}
+
+// One that has not matched yet stays until it has: it takes its turn among the others.
+void destroy(mpi::Request& request) {
+  Receive& receive = as_receive(request);
+  {
+    LockGuard guard(receive.vci->lock());
+    if (receive.matching != nullptr) {
+      receive.freed = true;
+      return;
+    }
+    if (receive.linked) {
+      const ByePrefix bye{receive.setup.sender};
+      receive.say(kBye, &bye, sizeof bye);
+    }
+  }
+  destroy_now(receive);
+}
+
+bool give_up(mpi::Request& request) {
+  Receive& receive = as_receive(request);
+  if (!p2p::is_lost(*receive.comm, receive.args.peer)) return false;
+  LockGuard guard(receive.vci->lock());
+  if (receive.is_done()) return true;
+  receive.error = MPI_ERR_PROC_ABORTED;
+  p2p::finish(receive);
+  return true;
+}
+
+Status explain(const mpi::Request& request) {
+  const auto& receive = static_cast<const Receive&>(request);
+  return error(
+      receive.error,
+      "the partitions of this receive are %llu bytes in all, and those of the send at rank %d with tag %d %llu; "
+      "make the totals equal",
+      static_cast<unsigned long long>(receive.args.total()), receive.args.peer, receive.args.tag,
+      static_cast<unsigned long long>(receive.setup.total));
+}
+
+// Waits for the sender's set-up.
+bool step_match(vci::Task& task) {
+  auto& receive = static_cast<Receive&>(task);
+  if (!receive.matching->is_complete() && !(p2p::has_losses(*receive.comm) && p2p::give_up(*receive.matching))) {
+    return false;
+  }
+  const bool came = receive.matching->error == MPI_SUCCESS;
+  p2p::destroy(receive.matching);
+  if (came && !p2p::find_lane(*receive.comm, p2p::Channel::kPartitioned, receive.args.peer, 0, &receive.lane)) {
+    receive.lane = nullptr;  // the sender was lost meanwhile
+  }
+  receive.vci->lock().lock();
+  receive.matching = nullptr;
+  if (receive.lane != nullptr) receive.link();
+  const bool freed = receive.freed;
+  receive.vci->lock().unlock();
+  if (freed) destroy(receive);
+  return true;
+}
+
+}  // namespace
+
+const mpi::RequestType kReceiveType{
+    [](mpi::Request& request) { return as_receive(request).start(); }, nullptr, destroy, false, give_up, explain};
+
+Receive::Receive(mpi::Comm& c, const Arguments& arguments) noexcept : Request(kReceiveType), args(arguments) {
+  step = step_match;
+  comm = &c;
+  vci = c.vci;
+  persistent = true;
+  active = false;
+  complete.store(1, std::memory_order_relaxed);
+  cursor.init(*args.type, args.count * args.partitions, args.buffer);
+  mpi::retain_for_message(c);
+  mpi::retain(*args.type);
+}
+
+void Receive::say(std::uint8_t portal, const void* prefix, std::size_t n, const void* payload,
+                  std::size_t payload_bytes) noexcept {
+  lane->post_control({portal, static_cast<std::uint8_t>(n), 0, 0, comm->rank, 0}, prefix, payload, payload_bytes);
+}
+
+void Receive::say_clear() noexcept {
+  const ClearPrefix prefix{setup.sender, epoch};
+  say(kClear, &prefix, sizeof prefix);
+}
+
+void Receive::fail() noexcept {
+  error = MPI_ERR_TRUNCATE;
+  bytes = 0;
+  p2p::finish(*this);
+}
+
+// By the holder of the VCI's lock.
+void Receive::link() noexcept {
+  linked = true;
+  refused = setup.total != args.total();
+  LinkPrefix prefix{setup.sender, reinterpret_cast<std::uint64_t>(this), 0};
+  if (refused) {
+    prefix.receiver = 0;
+    prefix.address = args.total();
+  } else if (cursor.contiguous()) {
+    prefix.address = reinterpret_cast<std::uint64_t>(cursor.data());
+  }
+  say(kLink, &prefix, sizeof prefix, &args.partitions, sizeof args.partitions);
+  if (!active || is_done()) return;
+  refused ? fail() : say_clear();
+}
+
+Status Receive::start() noexcept {
+  if (p2p::has_losses(*comm) && p2p::is_lost(*comm, args.peer)) return p2p::loss_error(*comm, args.peer);
+  LockGuard guard(vci->lock());
+  error = MPI_SUCCESS;
+  source = args.peer;
+  tag = args.peer == MPI_PROC_NULL ? MPI_ANY_TAG : args.tag;
+  bytes = args.peer == MPI_PROC_NULL ? 0 : static_cast<MPI_Count>(args.total());
+  all = 0;
+  first_at = 0;
+  for (std::uint32_t i = 0; i < args.partitions; ++i) counts[i].store(0, std::memory_order_relaxed);
+  complete.store(0, std::memory_order_relaxed);
+  ++epoch;
+  active = true;
+  if (args.peer == MPI_PROC_NULL) {
+    complete.store(1, std::memory_order_release);
+  } else if (linked) {
+    refused ? fail() : say_clear();
+  }
+  return Status::ok();
+}
+
+bool Receive::has(std::uint32_t partition) const noexcept {
+  if (args.each != 0 && counts[partition].load(std::memory_order_acquire) == args.each) return true;
+  return is_complete() && error == MPI_SUCCESS;
+}
+
+bool Receive::is_linked() const noexcept {
+  LockGuard guard(vci->lock());
+  return linked;
+}
+
+void Receive::note(std::uint64_t at, std::uint64_t n) noexcept {
+  for_each_covered(at, n, args.each, [&](std::uint32_t partition, std::uint64_t some) {
+    std::atomic<std::uint64_t>& count = counts[partition];
+    count.store(count.load(std::memory_order_relaxed) + some, std::memory_order_release);
+  });
+  vci::Domain& domain = vci->domain();
+  if (all == 0 && n != args.total()) {
+    first_at = domain.now();
+    domain.expect_until(first_at + 2 * spread);
+  }
+  all += n;
+  if (all != args.total()) return;
+  if (first_at != 0) {
+    spread = std::min(std::max(domain.now() - first_at, spread / 2), kMostSpread);
+    domain.expect_until(0);
+  }
+  p2p::finish(*this);
+}
+
+void on_part(vci::Vci&, const wire::Packet& packet) {
+  const auto prefix = packet.prefix_as<PartPrefix>();
+  auto& receive = *reinterpret_cast<Receive*>(prefix.receiver);
+  receive.cursor.seek(prefix.at);
+  receive.cursor.unpack(packet.payload, packet.payload_bytes);
+  receive.note(prefix.at, packet.payload_bytes);
+}
+
+void on_placed(vci::Vci&, const wire::Packet& packet) {
+  const auto prefix = packet.prefix_as<PlacedPrefix>();
+  reinterpret_cast<Receive*>(prefix.receiver)->note(prefix.at, prefix.bytes);
+}
+
+void install(vci::Vci& vci) noexcept {
+  LockGuard guard(vci.lock());
+  portals::PortalTable& table = vci.table();
+  table.set(kLink, on_link);
+  table.set(kClear, on_clear);
+  table.set(kPart, on_part);
+  table.set(kPlaced, on_placed);
+  table.set(kBye, on_bye);
+}
+
+}  // namespace heddle::part

@@ -1,0 +1,132 @@
+// Partitioned requests.
+//
+// Problem: many threads fill one message, and each part is to leave as soon as it is ready, without a lock that they meet at;
+//          the sides may be cut differently, and either may be a start ahead, or freed first.
+// Method:  the set-up matches as a message does, on a channel of its own. From then on the two name each other. A start of
+//          the receiver clears one epoch at the sender. Each partition has a word with the epoch in which it was last ready:
+//          MPI_Pready writes it and then looks whether that epoch is clear; what clears it writes that and then
+//          looks at the words, all in one order (seq_cst). Whoever sees both takes the partition by compare-and-swap; who
+//          takes the last of a group (mapping.hpp) sends it: into the receiver's buffer, where the wire can write there,
+//          else by packets. The receiver counts bytes, for each partition of its own.
+// Late:    what was ready before the receiver's start was known is sent by a task, as a copy must not hold the VCI's lock.
+// Waiting: threads are ready within a few per cent of their time of each other. Whoever waits for the last of them does not
+//          sleep as soon as usual, but for twice as long as it took lately: to be woken costs 100 us.
+// Ends:    the sender's memory stays until the receiver has said bye, or is lost; it holds nothing by then but its own block.
+// Losses:  who waits gives up (p2p/loss.hpp). What a lost sender may still write: docs/decisions/partitioned.md.
+// Threads: MPI_Pready and MPI_Parrived any number. Start, link, clear, and the end: the VCI's lock.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "mpi/pack.hpp"
+#include "mpi/request.hpp"
+#include "p2p/ownership.hpp"
+#include "p2p/p2p.hpp"
+#include "part/mapping.hpp"
+#include "part/packets.hpp"
+#include "vci/vci.hpp"
+#include "wire/single_copy.hpp"
+
+namespace heddle::part {
+
+extern const mpi::RequestType kSendType;
+extern const mpi::RequestType kReceiveType;
+
+// What the program said.
+struct Arguments {
+  void* buffer;
+  std::uint32_t partitions;
+  MPI_Count count;  // of each
+  mpi::Datatype* type;
+  int peer;
+  int tag;
+  std::uint64_t each;  // bytes of a partition
+
+  std::uint64_t total() const noexcept { return each * partitions; }
+};
+
+struct Send : mpi::Request, vci::Task {
+  struct Group : vci::SendOp {
+    Send* send;
+    std::uint64_t at, end;
+    std::atomic<std::uint32_t> ready{0};  // partitions, of this epoch
+  };
+
+  Send(mpi::Comm& comm, const Arguments& arguments) noexcept;
+  Status start() noexcept;
+  Status ready(std::uint32_t partition) noexcept;
+  void link(const LinkPrefix& prefix, std::uint32_t receivers) noexcept;
+  void clear(std::uint32_t epoch) noexcept;
+  // Sends everything that is ready in this epoch, which is clear.
+  void catch_up(std::uint32_t epoch) noexcept;
+  // The receiver has started as often as this side: what is ready moves at once.
+  bool is_cleared() const noexcept { return args.peer == MPI_PROC_NULL || is_clear(epoch); }
+  void make_groups(std::uint32_t receivers) noexcept;
+  void done() noexcept;
+
+  Arguments args;
+  mpi::PackCursor cursor;
+  std::unique_ptr<std::atomic<std::uint32_t>[]> words;  // 2 * epoch, and 1 when it is taken
+  std::unique_ptr<Group[]> groups;                      // once linked
+  Grouping grouping;
+  std::uint32_t epoch = 0;
+  std::atomic<std::uint32_t> cleared{0};  // epoch
+  std::atomic<std::uint32_t> left{0};     // groups that are not sent; 1 before it is linked
+  Setup setup;
+  vci::Lane* lane = nullptr;
+  std::uint64_t receiver = 0;
+  std::uint64_t address = 0;  // of the receiver's buffer; 0: not to be written
+  std::uint64_t peer_total = 0;
+  bool linked = false, refused = false;
+  bool late = false;   // the task is among the domain's
+  bool freed = false;  // by its owner
+  bool empty = false;  // freed, and what it held is given back
+  bool over = false;   // the receiver has said bye
+
+ private:
+  bool is_clear(std::uint32_t e) const noexcept {
+    return static_cast<std::int32_t>(cleared.load(std::memory_order_seq_cst) - e) >= 0;
+  }
+  void take(std::uint32_t partition, std::uint32_t e) noexcept;
+  void send(Group& group) noexcept;
+  bool place(Group& group) noexcept;
+  void send_empty() noexcept;
+  void fail() noexcept;
+};
+
+struct Receive : mpi::Request, vci::Task {
+  Receive(mpi::Comm& comm, const Arguments& arguments) noexcept;
+  Status start() noexcept;
+  // All of the partition is here. One without bytes is when all is over.
+  bool has(std::uint32_t partition) const noexcept;
+  // The sender is known, and has been told of each start.
+  bool is_linked() const noexcept;
+  // Over, also when its owner has let it go meanwhile.
+  bool is_done() const noexcept { return complete.load(std::memory_order_acquire) == p2p::Ownership<>::kComplete; }
+  // Of the epoch's bytes, by the holder of the VCI's lock.
+  void note(std::uint64_t at, std::uint64_t n) noexcept;
+  void say(std::uint8_t portal, const void* prefix, std::size_t bytes, const void* payload = nullptr,
+           std::size_t payload_bytes = 0) noexcept;
+  void say_clear() noexcept;
+  void link() noexcept;
+  void fail() noexcept;
+
+  static constexpr std::int64_t kFirstSpread = 1'000'000, kMostSpread = 20'000'000;  // ns
+
+  Arguments args;
+  mpi::PackCursor cursor;
+  std::unique_ptr<std::atomic<std::uint64_t>[]> counts;  // bytes of each partition
+  std::uint64_t all = 0;
+  std::int64_t first_at = 0;           // when the first of them came, ns
+  std::int64_t spread = kFirstSpread;  // from the first to the last, of late
+  std::uint32_t epoch = 0;
+  Setup setup{};
+  mpi::Request* matching = nullptr;
+  vci::Lane* lane = nullptr;
+  bool linked = false, refused = false, freed = false;
+};
+
+void install(vci::Vci& vci) noexcept;
+
+}  // namespace heddle::part

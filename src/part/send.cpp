@@ -1,0 +1,285 @@
+#include <algorithm>
+
+#include "p2p/loss.hpp"
+#include "p2p/request.hpp"
+#include "part/request.hpp"
+#include "vci/domain.hpp"
+
+namespace heddle::part {
+namespace {
+
+constexpr std::uint64_t kPacketBytes = 256 << 10;  // a longer group does not go by packets where it can be placed
+
+Send& as_send(mpi::Request& request) noexcept { return static_cast<Send&>(request); }
+
+// The next packet of the group, by `put(header, prefix, payload)`. False: it found no room.
+template <class Put>
+bool send_packet(Send::Group& group, std::size_t most, Put put) {
+  Send& send = *group.send;
+  const std::size_t n = std::min<std::uint64_t>(most, group.end - group.at);
+  mpi::PackCursor cursor = send.cursor;
+  cursor.seek(group.at);
+  const auto fill = [](void* state, std::byte* to, std::size_t bytes) {
+    static_cast<mpi::PackCursor*>(state)->pack(to, bytes);
+  };
+  wire::Payload payload{nullptr, n, fill, &cursor};
+  const PartPrefix prefix{send.receiver, group.at};
+  const wire::Header header{kPart, sizeof prefix, 0, 0, send.comm->rank, 0};
+  if (!put(header, &prefix, payload)) return false;
+  group.at += n;
+  return true;
+}
+
+vci::SendOp::Pushed push_group(vci::SendOp& op, vci::Lane& lane) {
+  auto& group = static_cast<Send::Group&>(op);
+  const bool sent =
+      send_packet(group, lane.max_packet(), [&](const auto& header, const void* prefix, wire::Payload& payload) {
+        return lane.send(header, prefix, payload);
+      });
+  if (!sent) return vci::SendOp::Pushed::kBlocked;
+  if (group.at != group.end) return vci::SendOp::Pushed::kMore;
+  group.send->done();
+  return vci::SendOp::Pushed::kFinished;
+}
+
+// Gives back what the send holds, and the send itself when nobody names it any more.
+void bury(Send& send) {
+  mpi::Comm& comm = *send.comm;
+  mpi::Datatype& type = *send.args.type;
+  vci::Vci& vci = *send.vci;
+  const bool lost = p2p::has_losses(comm) && p2p::is_lost(comm, send.args.peer);
+  send.words.reset();
+  send.groups.reset();
+  vci.lock().lock();
+  send.empty = true;
+  const bool over = send.over || lost;
+  vci.lock().unlock();
+  if (over) vci.destroy(&send);
+  mpi::release(type);
+  mpi::release_after_message(comm);
+}
+
+void destroy(mpi::Request& request) {
+  Send& send = as_send(request);
+  {
+    LockGuard guard(send.vci->lock());
+    send.freed = true;
+    if (send.late) return;
+  }
+  bury(send);
+}
+
+// With no lock held, as it copies. What was cleared meanwhile is seen to as well.
+bool step_late(vci::Task& task) {
+  auto& send = static_cast<Send&>(task);
+  vci::Vci& vci = *send.vci;
+  for (;;) {
+    const std::uint32_t cleared = send.cleared.load(std::memory_order_acquire);
+    send.catch_up(cleared);
+    vci.lock().lock();
+    if (send.cleared.load(std::memory_order_relaxed) == cleared) break;
+    vci.lock().unlock();
+  }
+  send.late = false;
+  const bool freed = send.freed;
+  vci.lock().unlock();
+  if (freed) bury(send);
+  return true;
+}
+
+bool give_up(mpi::Request& request) {
+  Send& send = as_send(request);
+  if (!p2p::is_lost(*send.comm, send.args.peer)) return false;
+  if (send.left.exchange(0, std::memory_order_acq_rel) == 0) return send.is_complete();
+  send.error = MPI_ERR_PROC_ABORTED;
+  p2p::finish(send);
+  return true;
+}
+
+Status explain(const mpi::Request& request) {
+  const auto& send = static_cast<const Send&>(request);
+  return error(
+      send.error,
+      "the partitions of this send are %llu bytes in all, and those of the receive at rank %d with tag %d %llu; "
+      "make the totals equal",
+      static_cast<unsigned long long>(send.args.total()), send.args.peer, send.args.tag,
+      static_cast<unsigned long long>(send.peer_total));
+}
+
+}  // namespace
+
+const mpi::RequestType kSendType{
+    [](mpi::Request& request) { return as_send(request).start(); }, nullptr, destroy, false, give_up, explain};
+
+Send::Send(mpi::Comm& c, const Arguments& arguments) noexcept : Request(kSendType), args(arguments) {
+  step = step_late;
+  comm = &c;
+  vci = c.vci;
+  persistent = true;
+  active = false;
+  complete.store(1, std::memory_order_relaxed);
+  cursor.init(*args.type, args.count * args.partitions, args.buffer);
+  setup = {reinterpret_cast<std::uint64_t>(this), args.total()};
+  mpi::retain_for_message(c);
+  mpi::retain(*args.type);
+}
+
+void Send::make_groups(std::uint32_t receivers) noexcept {
+  grouping = Grouping(args.partitions, receivers, args.each);
+  const std::uint32_t n = std::max(grouping.groups(), 1u);
+  groups.reset(new (std::nothrow) Group[n]);
+  if (groups == nullptr) vci->domain().fatal("no memory for a partitioned send");
+  for (std::uint32_t i = 0; i < n; ++i) {
+    groups[i].send = this;
+    groups[i].push = push_group;
+  }
+  linked = true;
+}
+
+Status Send::start() noexcept {
+  if (p2p::has_losses(*comm) && p2p::is_lost(*comm, args.peer)) return p2p::loss_error(*comm, args.peer);
+  LockGuard guard(vci->lock());
+  error = MPI_SUCCESS;
+  complete.store(0, std::memory_order_relaxed);
+  left.store(linked ? std::max(grouping.groups(), 1u) : 1, std::memory_order_relaxed);
+  for (std::uint32_t i = 0; linked && i < grouping.groups(); ++i) groups[i].ready.store(0, std::memory_order_relaxed);
+  ++epoch;
+  active = true;
+  if (refused) fail();
+  if (linked && args.partitions == 0 && (args.peer == MPI_PROC_NULL || is_clear(epoch))) send_empty();
+  return Status::ok();
+}
+
+Status Send::ready(std::uint32_t partition) noexcept {
+  const std::uint32_t e = epoch;
+  std::atomic<std::uint32_t>& word = words[partition];
+  std::uint32_t before = word.load(std::memory_order_relaxed);
+  if (before / 2 == e || !word.compare_exchange_strong(before, 2 * e, std::memory_order_seq_cst)) {
+    return heddle::error(MPI_ERR_ARG, "partition %u has been made ready before, since the send to rank %d was started",
+                         partition, args.peer);
+  }
+  if (args.peer != MPI_PROC_NULL && !is_clear(e)) {
+    vci->progress();  // the receiver may have said it
+    if (is_clear(e)) catch_up(e);
+    return Status::ok();
+  }
+  take(partition, e);
+  return Status::ok();
+}
+
+void Send::catch_up(std::uint32_t e) noexcept {
+  for (std::uint32_t i = 0; i < args.partitions; ++i) {
+    if (words[i].load(std::memory_order_seq_cst) == 2 * e) take(i, e);
+  }
+}
+
+void Send::take(std::uint32_t partition, std::uint32_t e) noexcept {
+  std::uint32_t mine = 2 * e;
+  if (!words[partition].compare_exchange_strong(mine, 2 * e + 1, std::memory_order_acq_rel)) return;
+  const std::uint32_t g = grouping.of(partition), count = grouping.count(g);
+  Group& group = groups[g];
+  if (count != 1 && group.ready.fetch_add(1, std::memory_order_acq_rel) + 1 != count) return;
+  group.at = grouping.first(g) * args.each;
+  group.end = group.at + count * args.each;
+  send(group);
+}
+
+// Packets are the faster way to a receiver that takes them at once: both sides copy. One that does not is not waited for, as nobody
+// may push them for as long as this side computes. So what finds no room is placed.
+void Send::send(Group& group) noexcept {
+  if (args.peer == MPI_PROC_NULL) return done();
+  const bool lost = p2p::has_losses(*comm) && p2p::is_lost(*comm, args.peer);  // its process id may be another's now
+  if (address == 0 || lost) return lane->stream(group);
+  const auto post = [&](const auto& header, const void* prefix, wire::Payload& payload) {
+    return lane->try_post(header, prefix, payload);
+  };
+  const bool by_packets = group.end - group.at <= kPacketBytes;
+  bool unsent = true;  // no bytes are a packet, too
+  while (unsent && by_packets && send_packet(group, lane->max_packet(), post)) unsent = group.at != group.end;
+  if (unsent && !place(group)) return lane->stream(group);
+  done();
+}
+
+// Writes the rest into the receiver's buffer. False: not all of it, or there is none.
+bool Send::place(Group& group) noexcept {
+  const std::uint64_t n = group.end - group.at;
+  mpi::PackCursor from = cursor;
+  from.seek(group.at);
+  const std::size_t placed = lane->tx().memory()->write_at(address + group.at, from.data(), n);
+  if (placed != 0) {
+    const PlacedPrefix prefix{receiver, group.at, placed};
+    lane->post_control({kPlaced, sizeof prefix, 0, 0, comm->rank, 0}, &prefix);
+    group.at += placed;
+  }
+  return placed == n && n != 0;
+}
+
+// A message of no partitions.
+void Send::send_empty() noexcept {
+  if (args.peer == MPI_PROC_NULL) return done();
+  groups[0].at = groups[0].end = 0;
+  lane->stream(groups[0]);
+}
+
+void Send::done() noexcept {
+  std::uint32_t n = left.load(std::memory_order_relaxed);
+  do {
+    if (n == 0) return;  // given up
+  } while (!left.compare_exchange_weak(n, n - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
+  if (n == 1) p2p::finish(*this);
+}
+
+void Send::fail() noexcept {
+  if (left.exchange(0, std::memory_order_acq_rel) == 0) return;
+  error = MPI_ERR_TRUNCATE;
+  p2p::finish(*this);
+}
+
+void Send::link(const LinkPrefix& prefix, std::uint32_t receivers) noexcept {
+  if (freed) return;
+  receiver = prefix.receiver;
+  if (receiver == 0) {
+    refused = true;
+    peer_total = prefix.address;
+    if (active) fail();
+    return;
+  }
+  wire::PeerMemory* memory = lane->tx().memory();
+  const bool writes = cursor.contiguous() && memory != nullptr && memory->way() != wire::PeerMemory::Way::kRefused;
+  address = writes ? prefix.address : 0;
+  make_groups(receivers);
+  if (active && left.load(std::memory_order_relaxed) != 0) {
+    left.store(std::max(grouping.groups(), 1u), std::memory_order_relaxed);
+  }
+}
+
+void Send::clear(std::uint32_t e) noexcept {
+  if (freed) return;
+  cleared.store(e, std::memory_order_seq_cst);
+  if (args.partitions == 0 && active && epoch == e) return send_empty();
+  for (std::uint32_t i = 0; i < args.partitions && !late; ++i) {
+    if (words[i].load(std::memory_order_seq_cst) != 2 * e) continue;
+    late = true;
+    vci->domain().add_task(*this);
+  }
+}
+
+void on_link(vci::Vci&, const wire::Packet& packet) {
+  const auto prefix = packet.prefix_as<LinkPrefix>();
+  std::uint32_t receivers = 0;
+  if (packet.payload_bytes == sizeof receivers) std::memcpy(&receivers, packet.payload, sizeof receivers);
+  reinterpret_cast<Send*>(prefix.sender)->link(prefix, receivers);
+}
+
+void on_clear(vci::Vci&, const wire::Packet& packet) {
+  const auto prefix = packet.prefix_as<ClearPrefix>();
+  reinterpret_cast<Send*>(prefix.sender)->clear(prefix.epoch);
+}
+
+void on_bye(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
+  auto* send = reinterpret_cast<Send*>(packet.prefix_as<ByePrefix>().sender);
+  send->over = true;
+  if (send->empty) vci.pool().destroy(send);
+}
+
+}  // namespace heddle::part

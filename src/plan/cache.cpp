@@ -1,0 +1,44 @@
+#include "plan/cache.hpp"
+
+#include <memory>
+#include <new>
+
+#include "mpi.h"
+#include "plan/compile.hpp"
+
+namespace heddle::plan {
+
+Cache::~Cache() {
+  for (std::atomic<Entry*>& list : lists_) {
+    for (Entry* e = list.load(std::memory_order_relaxed); e != nullptr;) {
+      const std::unique_ptr<Entry> gone(e);
+      e = e->next;
+    }
+  }
+}
+
+Status Cache::add(const Spec& spec, std::uint64_t bytes, std::uint32_t rank, const Plan** kept, Plan& spare) noexcept
+    try {
+  *kept = nullptr;
+  // A forced algorithm that cannot do this gives way to the table's, on all ranks alike; so it does where the lengths of blocks
+  // are not known to all, which few algorithms can do.
+  const bool forced = bytes != kUnknownBytes && forced_ != nullptr && (*forced_)[spec.collective];
+  if (!forced || !compile(spec, *(*forced_)[spec.collective], rank, spare)) {
+    HEDDLE_TRY(compile(spec, choice_of(choose(spec, bytes), spec), rank, spare));
+  }
+  if (count_.fetch_add(1, std::memory_order_relaxed) >= kMost) {
+    count_.fetch_sub(1, std::memory_order_relaxed);
+    return Status::ok();
+  }
+  const Key key = key_of(spec, bytes);
+  auto& list = const_cast<std::atomic<Entry*>&>(list_of(key));
+  auto* entry = new Entry{key, std::move(spare), list.load(std::memory_order_relaxed)};
+  while (!list.compare_exchange_weak(entry->next, entry, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  *kept = &entry->plan;
+  return Status::ok();
+} catch (const std::bad_alloc&) {
+  return error(MPI_ERR_NO_MEM, "no memory for the plan of a collective on %u ranks", spec.ranks);
+}
+
+}  // namespace heddle::plan

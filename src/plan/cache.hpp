@@ -1,0 +1,58 @@
+// The plans of one rank of a communicator, each compiled when it is first used.
+//
+// Method:  a list for each of a few hashes; what is in a list stays, so a reader needs no lock. When there are kMost, further
+//          plans (of other roots, as a rule) are compiled for their call alone.
+// Threads: any. Two that miss at once both compile, and one plan is left unused.
+// Cost:    a lookup some 5 ns; 64 bytes and the plans.
+#pragma once
+
+#include <atomic>
+
+#include "plan/choose.hpp"
+
+namespace heddle::plan {
+
+class Cache {
+ public:
+  explicit Cache(const Forced* forced = nullptr) noexcept : forced_(forced) {}
+  ~Cache();
+  Cache(const Cache&) = delete;
+  Cache& operator=(const Cache&) = delete;
+
+  // `forced` outlives the cache. REQUIRES: before the first plan.
+  void force(const Forced* forced) noexcept { forced_ = forced; }
+
+  // The plan for `spec` and so many bytes (choose.hpp), if it is kept. `spec.ranks` and the rank are always the same.
+  const Plan* find(const Spec& spec, std::uint64_t bytes) const noexcept {
+    const Key key = key_of(spec, bytes);
+    const Entry* e = list_of(key).load(std::memory_order_acquire);
+    while (e != nullptr && e->key != key) e = e->next;
+    return e == nullptr ? nullptr : &e->plan;
+  }
+  // Compiles that plan, and keeps it; null: it is in `spare` instead. An error when memory ran out.
+  [[gnu::cold]] Status add(const Spec& spec, std::uint64_t bytes, std::uint32_t rank, const Plan** kept,
+                           Plan& spare) noexcept;
+
+ private:
+  static constexpr std::size_t kLists = 8;
+  static constexpr std::uint32_t kMost = 64;
+
+  using Key = std::uint64_t;  // root, rule, whether the bytes are known, whether the order matters
+  struct Entry {
+    Key key;
+    Plan plan;
+    Entry* next;
+  };
+
+  static Key key_of(const Spec& spec, std::uint64_t bytes) noexcept {
+    return Key{spec.root} << 32 | choose(spec, bytes) << 2 | (bytes != kUnknownBytes ? 2u : 0u) |
+           (spec.ordered ? 1u : 0u);
+  }
+  const std::atomic<Entry*>& list_of(Key key) const noexcept { return lists_[((key >> 2) + (key >> 32)) % kLists]; }
+
+  const Forced* forced_;
+  std::atomic<std::uint32_t> count_{0};
+  std::atomic<Entry*> lists_[kLists] = {};
+};
+
+}  // namespace heddle::plan

@@ -1,0 +1,98 @@
+#include "plan/choose.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "mpi.h"
+#include "plan/algorithms.hpp"
+
+namespace heddle::plan {
+namespace {
+
+// In the place of a number: as many as there are ranks, or one less.
+constexpr int kAllRanks = -1, kAllOthers = -2;
+constexpr std::uint64_t kAnyBytes = kUnknownBytes;
+
+Status not_possible(std::string_view part, const char* why) {
+  return error(MPI_ERR_ARG, "'%.*s' %s; a choice is written as in bcast=chain:4,allreduce=phases",
+               static_cast<int>(part.size()), part.data(), why);
+}
+
+// Up to `separator`, which goes too.
+std::string_view cut(std::string_view& rest, char separator) {
+  const std::size_t end = std::min(rest.find(separator), rest.size());
+  const std::string_view word = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return word;
+}
+
+}  // namespace
+
+constexpr Rule kRules[] = {
+    {Collective::kBarrier, kAnyBytes, false, "dissemination", 1},
+    {Collective::kBcast, kAnyBytes, false, "tree", 2},
+    {Collective::kReduce, kAnyBytes, false, "tree", 2},
+    {Collective::kAllreduce, 16 << 10, false, "recursive", 0},
+    {Collective::kAllreduce, kAnyBytes, false, "phases", 0},
+    {Collective::kReduceScatter, kAnyBytes, true, "circulant", 1},
+    {Collective::kReduceScatter, kAnyBytes, false, "recursive", 0},
+    {Collective::kAllgather, kAnyBytes, false, "circulant", 1},
+    {Collective::kGather, 16 << 10, false, "tree", 2},
+    {Collective::kGather, kAnyBytes, false, "tree", kAllRanks},
+    {Collective::kScatter, 16 << 10, false, "tree", 2},
+    {Collective::kScatter, kAnyBytes, false, "tree", kAllRanks},
+    {Collective::kAlltoall, kAnyBytes, false, "pairwise", kAllOthers},
+    {Collective::kScan, kAnyBytes, false, "doubling", 0},
+    {Collective::kExscan, kAnyBytes, false, "doubling", 0},
+};
+
+// Where the rules of each collective begin.
+constexpr std::array<std::uint8_t, std::size(kCollectives)> kFirstRule = [] {
+  std::array<std::uint8_t, std::size(kCollectives)> first{};
+  for (std::size_t i = std::size(kRules); i-- > 0;) {
+    first[static_cast<std::size_t>(kRules[i].collective)] = static_cast<std::uint8_t>(i);
+  }
+  return first;
+}();
+
+Status Forced::parse(std::string_view text, Forced& forced) {
+  while (!text.empty()) {
+    const std::string_view part = cut(text, ',');
+    std::string_view rest = part;
+    const std::string_view name = cut(rest, '=');
+    const auto* found = std::find(std::begin(kCollectives), std::end(kCollectives), name);
+    if (found == std::end(kCollectives)) return not_possible(part, "names no collective");
+    const auto collective = static_cast<Collective>(found - std::begin(kCollectives));
+    const std::string_view algorithm = cut(rest, ':');
+    Choice choice;
+    for (const Algorithm& a : algorithms()) {
+      if (a.collective == collective && a.name == algorithm) choice.algorithm = a.name;
+    }
+    if (choice.algorithm.empty()) return not_possible(part, "names no algorithm of that collective");
+    while (!rest.empty()) {
+      const std::string_view word = cut(rest, ':');
+      int number = 0;
+      const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), number);
+      // Beyond kMost a plan might lack scratch on some ranks only.
+      constexpr int kMost = kMaxScratch - 1;
+      if (failed != std::errc() || end != word.data() + word.size() || number > kMost || number < -kMost) {
+        return not_possible(part, "has a number that is none, or too large");
+      }
+      choice.numbers.push_back(number);
+    }
+    forced.choices_[static_cast<std::size_t>(collective)] = std::move(choice);
+  }
+  return Status::ok();
+}
+
+Choice choice_of(std::uint32_t rule, const Spec& spec) {
+  const Rule& r = kRules[rule];
+  const int ranks = static_cast<int>(spec.ranks);
+  if (r.number == 0) return {r.algorithm, {}};
+  if (r.number == kAllRanks) return {r.algorithm, {std::max(ranks, 2)}};
+  if (r.number == kAllOthers) return {r.algorithm, {std::max(ranks - 1, 1)}};
+  return {r.algorithm, {r.number}};
+}
+
+}  // namespace heddle::plan

@@ -1,0 +1,94 @@
+#include "wire/board.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "wire/node_memory.hpp"
+
+namespace heddle::wire {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kAllCells = 1 << 20, kSmallest = 4096, kLargest = 64 << 10;
+
+constexpr std::size_t whole_pages(std::size_t bytes) noexcept { return (bytes + kPage - 1) / kPage * kPage; }
+
+}  // namespace
+
+std::size_t Board::small_bytes(std::size_t ranks) noexcept {
+  return whole_pages(sizeof(Header) + ranks * (kLines * sizeof(Line) + kSmallCells * kSmall));
+}
+
+std::size_t Board::cell_bytes(std::size_t ranks) noexcept {
+  return std::clamp(kAllCells / kCells / ranks / kCacheLine * kCacheLine, kSmallest, kLargest);
+}
+
+std::size_t Board::bytes(std::size_t ranks) noexcept { return small_bytes(ranks) + kCells * ranks * cell_bytes(ranks); }
+
+Status Board::make(NodeMemory& node, std::uint32_t ranks, std::uint64_t* offset) {
+  HEDDLE_TRY(node.make_piece(bytes(ranks), offset));
+  std::byte* base = nullptr;
+  Status status = node.map_piece(*offset, kPage, &base);
+  if (!status) {
+    node.drop_piece(*offset, bytes(ranks));
+    return status;
+  }
+  new (base) Header{ranks};
+  node.unmap_piece(base);
+  return Status::ok();
+}
+
+Status Board::open(NodeMemory& node, std::uint64_t offset, std::uint32_t rank, std::vector<std::uint32_t> regions,
+                   Board** out) {
+  std::byte* base = nullptr;
+  HEDDLE_TRY(node.map_piece(offset, bytes(regions.size()), &base));
+  *out = new Board(node, offset, base, rank, std::move(regions));
+  return Status::ok();
+}
+
+Board::Board(NodeMemory& node, std::uint64_t offset, std::byte* base, std::uint32_t rank,
+             std::vector<std::uint32_t> regions) noexcept
+    : node_(node),
+      offset_(offset),
+      base_(base),
+      lines_(reinterpret_cast<Line*>(base + sizeof(Header))),
+      small_cells_(base + sizeof(Header) + kLines * regions.size() * sizeof(Line)),
+      cells_(base + small_bytes(regions.size())),
+      cell_bytes_(cell_bytes(regions.size())),
+      rank_(rank),
+      regions_(std::move(regions)) {}
+
+Board::~Board() {
+  const bool last = header().users.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  node_.unmap_piece(base_);
+  if (last) node_.drop_piece(offset_, bytes(ranks()));
+}
+
+void Board::ring() noexcept {
+  for (std::uint32_t region : regions_) {
+    if (region != node_.self()) node_.ring(region);
+  }
+}
+
+bool Board::finds_all() noexcept {
+  return std::all_of(regions_.begin(), regions_.end(), [this](std::uint32_t region) {
+    PeerMemory* memory = node_.memory_of(region);
+    return memory != nullptr && memory->way() != PeerMemory::Way::kRefused;
+  });
+}
+
+bool Board::read(std::uint32_t rank, std::uint64_t address, std::byte* here, std::size_t bytes) noexcept {
+  return node_.memory_of(regions_[rank])->read_at(address, here, bytes) == bytes;
+}
+
+bool Board::write(std::uint32_t rank, std::uint64_t address, const std::byte* here, std::size_t bytes) noexcept {
+  return node_.memory_of(regions_[rank])->write_at(address, here, bytes) == bytes;
+}
+
+std::byte* Board::spare(std::size_t bytes) noexcept {
+  if (spare_ == nullptr) spare_.reset(new (std::nothrow) std::byte[bytes]);
+  return spare_.get();
+}
+
+}  // namespace heddle::wire

@@ -1,0 +1,139 @@
+// Where the processes of a communicator that share a node show each other what a collective needs of them.
+//
+// Problem: a collective by messages is a chain of them: where ranks outnumber cores each link waits for the next rank to get a
+//          core, and where they do not, a message costs more than the cache line that it is about.
+// Method:  a piece of the node's memory (node_memory.hpp) that all have mapped. In operation number `op` each rank writes its
+//          line of that operation once, alone: its data, or those of its cell, then the number. So one look says whether
+//          a rank has come, and short data come with it.
+//
+//            header | lines [kLines][ranks] | small cells [kSmallCells][ranks] | cells [kCells][ranks]
+//
+//          Operation op uses the lines of op % kLines, and the cells of op % kSmallCells or op % kCells. Who shows `op` has read all that it wants
+//          of the operations before, so a place may be written again once everybody has shown the operation after the one
+//          that used it. A root that nobody waits for runs ahead by so many operations.
+// Threads: one at a time in each process: collectives of a communicator are called in one order.
+// Cost:    what is shown is written once and read by whom it concerns: a cache line each.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/cpu.hpp"
+#include "base/status.hpp"
+
+namespace heddle::wire {
+
+class NodeMemory;
+
+class Board {
+ public:
+  static constexpr std::uint32_t kLines = 64, kSmallCells = 16, kCells = 4;
+  static constexpr std::size_t kInline = 48, kSmall = 256;  // bytes that a line, and a small cell, have room for
+
+  // Memory for so many ranks, the same at each.
+  static std::size_t cell_bytes(std::size_t ranks) noexcept;
+  static std::size_t bytes(std::size_t ranks) noexcept;
+
+  // A board in a fresh piece, for the others to open.
+  static Status make(NodeMemory& node, std::uint32_t ranks, std::uint64_t* offset);
+  // `regions`: of the ranks, in their order.
+  static Status open(NodeMemory& node, std::uint64_t offset, std::uint32_t rank, std::vector<std::uint32_t> regions,
+                     Board** out);
+  // Whoever leaves last drops the piece.
+  ~Board();
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+
+  std::uint32_t ranks() const noexcept { return static_cast<std::uint32_t>(regions_.size()); }
+  std::uint32_t rank() const noexcept { return rank_; }
+  std::size_t cell_bytes() const noexcept { return cell_bytes_; }
+
+  // The number of the next operation.
+  std::uint64_t begin() noexcept { return ++last_; }
+  // Whether this rank may write what it shows in `op`, so many bytes.
+  bool is_free(std::uint64_t op, std::size_t bytes) noexcept {
+    const std::uint32_t depth = bytes <= kInline ? kLines : bytes <= kSmall ? kSmallCells : kCells;
+    return op < known_ + depth || all_have_shown(op + 1 - depth);
+  }
+  // Where `rank` shows `bytes` bytes, at most cell_bytes(). REQUIRES: to write, it is this rank's and is_free(op, bytes); to read,
+  // has_shown(op, rank), of as many bytes, and this rank has not shown the operation after it.
+  std::byte* place(std::uint64_t op, std::uint32_t rank, std::size_t bytes) noexcept {
+    if (bytes <= kInline) return line(op, rank).data;
+    if (bytes <= kSmall) return small_cells_ + (op % kSmallCells * ranks() + rank) * kSmall;
+    return cells_ + (op % kCells * ranks() + rank) * cell_bytes_;
+  }
+  // `claim`: a number of the caller's for the others.
+  void show(std::uint64_t op, std::uint64_t claim) noexcept {
+    Line& own = line(op, rank_);
+    own.claim = claim;
+    own.shown.store(op, std::memory_order_release);
+  }
+
+  bool has_shown(std::uint64_t op, std::uint32_t rank) noexcept {
+    return line(op, rank).shown.load(std::memory_order_acquire) >= op;
+  }
+  // `*next`: the first rank that has not, as far as an earlier look has found; at first 0.
+  bool all_have_shown(std::uint64_t op, std::uint32_t* next) noexcept {
+    while (*next < ranks() && has_shown(op, *next)) ++*next;
+    if (*next < ranks()) return false;
+    known_ = op > known_ ? op : known_;
+    return true;
+  }
+  std::uint64_t claim_of(std::uint64_t op, std::uint32_t rank) noexcept { return line(op, rank).claim; }
+
+  // Wakes those of the others that sleep.
+  void ring() noexcept;
+
+  // Whether this rank may read and write the memory of all others (single_copy.hpp). Up to a system call for each, at first.
+  bool finds_all() noexcept;
+  // That all ranks may, as they have told each other.
+  void set_reaches_all(bool reaches_all) noexcept { reaches_all_ = reaches_all; }
+  bool reaches_all() const noexcept { return reaches_all_; }
+  // Between `here` and `address` in a rank's memory. REQUIRES: reaches_all(). False: not all of it.
+  bool read(std::uint32_t rank, std::uint64_t address, std::byte* here, std::size_t bytes) noexcept;
+  bool write(std::uint32_t rank, std::uint64_t address, const std::byte* here, std::size_t bytes) noexcept;
+  // Memory for the caller's use, always of the same length; null: there is none.
+  std::byte* spare(std::size_t bytes) noexcept;
+
+ private:
+  struct alignas(kCacheLine) Header {
+    std::atomic<std::uint32_t> users;
+  };
+  struct alignas(kCacheLine) Line {
+    std::atomic<std::uint64_t> shown;
+    std::uint64_t claim;
+    std::byte data[kInline];
+  };
+  static_assert(sizeof(Line) == kCacheLine);
+
+  Board(NodeMemory& node, std::uint64_t offset, std::byte* base, std::uint32_t rank,
+        std::vector<std::uint32_t> regions) noexcept;
+
+  bool all_have_shown(std::uint64_t op) noexcept {
+    std::uint32_t next = 0;
+    return all_have_shown(op, &next);
+  }
+  // Where the cells begin.
+  static std::size_t small_bytes(std::size_t ranks) noexcept;
+  Header& header() noexcept { return *reinterpret_cast<Header*>(base_); }
+  Line& line(std::uint64_t op, std::uint32_t rank) noexcept { return lines_[op % kLines * ranks() + rank]; }
+  NodeMemory& node_;
+  const std::uint64_t offset_;
+  std::byte* const base_;
+  Line* const lines_;
+  std::byte* const small_cells_;
+  std::byte* const cells_;
+  const std::size_t cell_bytes_;
+  const std::uint32_t rank_;
+  const std::vector<std::uint32_t> regions_;
+  bool reaches_all_ = false;
+  std::unique_ptr<std::byte[]> spare_;
+  std::uint64_t last_ = 0;   // begun here
+  std::uint64_t known_ = 0;  // shown by all, as far as this rank has seen
+};
+
+}  // namespace heddle::wire

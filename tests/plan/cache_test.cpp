@@ -1,0 +1,115 @@
+// Choices are the same for the same arguments and can be compiled; plans are kept, found again, and used by many threads.
+#include "plan/cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "cases.hpp"
+
+namespace heddle::plan::test {
+namespace {
+
+TEST(Choose, EveryRuleCanBeCompiledAndIsRight) {
+  for (std::size_t c = 0; c < std::size(kCollectives); ++c) {
+    for (std::uint32_t ranks : {1u, 2u, 3u, 7u, 16u, 33u}) {
+      for (bool ordered : {false, true}) {
+        for (std::uint64_t bytes = 1; bytes != 0; bytes = bytes < kUnknownBytes / 4 ? bytes * 4 : 0) {
+          const Spec spec{static_cast<Collective>(c), ranks, ranks / 2, ordered};
+          std::vector<Plan> plans;
+          ASSERT_TRUE(compile_all(spec, choice_of(choose(spec, bytes), spec), plans)) << last_error_detail();
+          ASSERT_TRUE(verify(plans)) << last_error_detail();
+        }
+      }
+    }
+  }
+}
+
+// Where not all ranks know the lengths of the blocks, everyone goes straight with the root, and nothing is packed.
+TEST(Choose, UnknownBytesNeedNoLengths) {
+  for (Collective c : {Collective::kGather, Collective::kScatter, Collective::kAlltoall}) {
+    const Spec spec{c, 9, 4, false};
+    std::vector<Plan> plans;
+    ASSERT_TRUE(compile_all(spec, choice_of(choose(spec, kUnknownBytes), spec), plans));
+    for (const Plan& p : plans) {
+      EXPECT_TRUE(p.scratch.empty());
+      for (const Instruction& i : p.code) EXPECT_LE(i.length, 1u);
+    }
+  }
+}
+
+TEST(Forced, SaysWhatIsNotPossible) {
+  const struct {
+    const char *text, *why;
+  } wrong[] = {{"bogus=tree", "names no collective"},
+               {"bcast", "names no algorithm"},
+               {"bcast=ring", "names no algorithm"},
+               {"barrier=dissemination,bcast=chain:x", "'bcast=chain:x' has a number"},
+               {"reduce=tree:200", "too large"}};
+  for (const auto& w : wrong) {
+    Forced forced;
+    EXPECT_FALSE(Forced::parse(w.text, forced));
+    EXPECT_NE(std::string(last_error_detail()).find(w.why), std::string::npos) << last_error_detail();
+  }
+}
+
+TEST(Cache, ForcedWhereItCanDoWhatIsAsked) {
+  Forced forced;
+  ASSERT_TRUE(Forced::parse("allreduce=circulant:2,gather=tree:3", forced));
+  Cache cache(&forced);
+  const auto algorithm = [&](Collective c, bool ordered, std::uint64_t bytes) {
+    const Plan* kept = nullptr;
+    Plan spare;
+    EXPECT_TRUE(cache.add({c, 8, 0, ordered}, bytes, 3, &kept, spare));
+    EXPECT_EQ(cache.find({c, 8, 0, ordered}, bytes), kept);
+    return print(kept->choice);
+  };
+  EXPECT_EQ(algorithm(Collective::kAllreduce, false, 8), "circulant 2");
+  EXPECT_EQ(algorithm(Collective::kAllreduce, true, 8), "recursive");
+  EXPECT_EQ(algorithm(Collective::kGather, false, 1 << 20), "tree 3");
+  EXPECT_EQ(algorithm(Collective::kGather, false, kUnknownBytes), "tree 8");
+}
+
+TEST(Cache, KeepsWhatItHasAndNotTooMany) {
+  Cache cache;
+  Plan spare;
+  const Plan* first = nullptr;
+  ASSERT_TRUE(cache.add({Collective::kBcast, 200, 0, false}, 8, 3, &first, spare));
+  int kept = 1;
+  for (std::uint32_t root = 1; root < 200; ++root) {
+    const Plan* plan = nullptr;
+    ASSERT_EQ(cache.find({Collective::kBcast, 200, root, false}, 8), nullptr);
+    ASSERT_TRUE(cache.add({Collective::kBcast, 200, root, false}, 8, 3, &plan, spare));
+    kept += plan != nullptr;
+    EXPECT_EQ((plan != nullptr ? *plan : spare).spec.root, root);
+  }
+  EXPECT_EQ(kept, 64);
+  EXPECT_EQ(cache.find({Collective::kBcast, 200, 0, false}, 8), first);
+  EXPECT_EQ(cache.find({Collective::kReduce, 200, 0, false}, 8), nullptr);
+  EXPECT_EQ(cache.find({Collective::kReduce, 200, 0, true}, 8), nullptr);
+}
+
+TEST(Cache, ThreadsFindWhatTheyAdd) {
+  Cache cache;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&cache] {
+      for (std::uint32_t i = 0; i < 400; ++i) {
+        const Spec spec{Collective::kReduce, 30, i % 13, i % 2 == 0};
+        const Plan* plan = cache.find(spec, 8);
+        Plan spare;
+        if (plan == nullptr) {
+          EXPECT_TRUE(cache.add(spec, 8, 5, &plan, spare));
+        }
+        const Plan& got = plan != nullptr ? *plan : spare;
+        EXPECT_EQ(got.spec, spec);
+        EXPECT_EQ(got.rank, 5u);
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
+}  // namespace
+}  // namespace heddle::plan::test

@@ -1,0 +1,208 @@
+#include "plan.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/spelling.hpp"
+#include "mpi.h"
+#include "plan/algorithms.hpp"
+#include "plan/best.hpp"
+#include "plan/compile.hpp"
+#include "plan/network.hpp"
+#include "plan/text.hpp"
+#include "plan/verify.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::plan;
+
+constexpr char kPlanUsage[] =
+    "heddle plan COLLECTIVE: what each rank does in a collective, step by step\n"
+    "\n"
+    "  -n RANKS             how many ranks there are\n"
+    "  --rank RANK          only the plan of this rank (by default of all, or the one that serves all)\n"
+    "  --algorithm 'NAME NUMBERS...'   for example 'phases -7 1 7', 'circulant 3', 'tree 4'\n"
+    "  --root RANK          of bcast, reduce, gather, scatter\n"
+    "  --ordered            the operation does not commute\n"
+    "  --bytes BYTES        as 100, 64K or 2M, of the vector (of each block where ranks have blocks of their own): "
+    "without\n"
+    "                       --algorithm, the one that is fastest by simulation\n"
+    "  --simulate           how long each algorithm takes for --bytes, or the one that --algorithm names; prints "
+    "nothing else\n"
+    "  --ppn RANKS          ranks on a node, in simulations; 1\n"
+    "  --network FILE       of simulations: lines 'between.latency 4e-6' and so on; --simulate prints all at its end\n"
+    "  --verify             proves the plans of all ranks together, and prints nothing else\n"
+    "  --help               this text, and the algorithms of each collective\n";
+
+constexpr std::string_view kPlanOptions[] = {"-n",     "--rank",  "--algorithm", "--root",     "--ordered", "--verify",
+                                             "--help", "--bytes", "--ppn",       "--simulate", "--network"};
+
+struct Wish {
+  Spec spec;
+  Choice choice;
+  std::int64_t rank = -1;  // all
+  bool verifies = false, simulates = false;
+  std::int64_t bytes = -1;
+  std::uint32_t ppn = 0;  // as the network says
+  Network network = usual_network();
+};
+
+void print_help() {
+  std::fputs(kPlanUsage, stdout);
+  std::printf("\n");
+  constexpr const char* kNumbers[] = {"", " NUMBER", " RADIX", " RADIX...", " PORTS..."};
+  for (const Algorithm& a : algorithms()) {
+    std::printf("  %-15s %s%s%s\n", kCollectives[static_cast<std::size_t>(a.collective)].data(), a.name.data(),
+                kNumbers[static_cast<std::size_t>(a.numbers)],
+                a.keeps_order ? "" : "   (the operation has to commute)");
+  }
+}
+
+int wrong(const std::string& why) {
+  std::fprintf(stderr, "heddle plan: %s ('heddle plan --help' tells more)\n", why.c_str());
+  return 2;
+}
+
+std::string unknown(std::string_view what, std::string_view word, std::span<const std::string_view> known) {
+  const std::string_view nearest = nearest_word(word, known);
+  std::string text = "unknown " + std::string(what) + " '" + std::string(word) + "'";
+  return nearest.empty() ? text : text + "; did you mean '" + std::string(nearest) + "'?";
+}
+
+bool read_number(std::string_view word, std::uint32_t& number) {
+  const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return failed == std::errc() && end == word.data() + word.size();
+}
+
+// As 100, 64K, 2M or 1G.
+bool read_bytes(std::string_view word, std::int64_t& bytes) {
+  int shift = 0;
+  if (const std::size_t unit = std::string_view("KMG").find(word.empty() ? ' ' : word.back()); unit < 3) {
+    shift = 10 * static_cast<int>(unit + 1);
+    word.remove_suffix(1);
+  }
+  const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), bytes);
+  if (failed != std::errc() || end != word.data() + word.size() || bytes < 0 || bytes > INT64_MAX >> 20 >> shift)
+    return false;
+  bytes <<= shift;
+  return true;
+}
+
+Status read_network(const std::string& path, Network& network) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) return error(MPI_ERR_ARG, "%s cannot be read: %s", path.c_str(), std::strerror(errno));
+  return parse_network(text.str(), path.c_str(), &network);
+}
+
+// Empty, or what is wrong.
+std::string read(std::span<const std::string_view> options, Wish& wish) {
+  bool has_collective = false;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const std::string_view option = options[i];
+    if (!option.starts_with('-')) {
+      std::size_t c = 0;
+      while (c < std::size(kCollectives) && kCollectives[c] != option) ++c;
+      if (c == std::size(kCollectives)) return unknown("collective", option, kCollectives);
+      wish.spec.collective = static_cast<Collective>(c);
+      has_collective = true;
+      continue;
+    }
+    if (option == "--ordered") {
+      wish.spec.ordered = true;
+      continue;
+    }
+    if (option == "--verify") {
+      wish.verifies = true;
+      continue;
+    }
+    if (option == "--simulate") {
+      wish.simulates = true;
+      continue;
+    }
+    bool known = false;
+    for (std::string_view k : kPlanOptions) known |= k == option;
+    if (!known) return unknown("option", option, kPlanOptions);
+    if (i + 1 == options.size()) return std::string(option) + " needs a value";
+    const std::string_view value = options[++i];
+    std::uint32_t number = 0;
+    if (option == "--algorithm") {
+      if (!parse(value, wish.choice)) return last_error_detail();
+    } else if (option == "--network") {
+      if (!read_network(std::string(value), wish.network)) return last_error_detail();
+    } else if (option == "--bytes") {
+      if (!read_bytes(value, wish.bytes))
+        return "--bytes takes a number as 100, 64K or 2M, not '" + std::string(value) + "'";
+    } else if (!read_number(value, number)) {
+      return std::string(option) + " takes a number, not '" + std::string(value) + "'";
+    } else if (option == "-n") {
+      wish.spec.ranks = number;
+    } else if (option == "--ppn") {
+      if (number == 0) return "--ppn takes a number from 1 on";
+      wish.ppn = number;
+    } else if (option == "--root") {
+      wish.spec.root = number;
+    } else {
+      wish.rank = number;
+    }
+  }
+  if (wish.ppn != 0) wish.network.ppn = wish.ppn;
+  if (wish.simulates && wish.bytes < 0) return "--simulate needs --bytes";
+  return has_collective ? "" : "say which collective";
+}
+
+// All candidates, fastest first; or the one that is wished for.
+Status simulate(const Wish& wish, std::vector<Candidate>& ranked) {
+  const auto bytes = static_cast<std::uint64_t>(wish.bytes);
+  if (wish.choice.algorithm.empty()) return rank_candidates(wish.spec, bytes, wish.network, ranked);
+  std::vector<Plan> plans;
+  ranked.assign(1, Candidate());
+  HEDDLE_TRY(compile_all(wish.spec, wish.choice, plans));
+  ranked[0].choice = plans[0].choice;
+  return simulate(plans, bytes, wish.network, &ranked[0].seconds);
+}
+
+void print_simulation(const Wish& wish, std::span<const Candidate> ranked) {
+  for (const Candidate& c : ranked) std::printf("%12.2f us  %s\n", c.seconds * 1e6, print(c.choice).c_str());
+  std::printf("\n%s", print(wish.network).c_str());
+}
+
+}  // namespace
+
+int run_plan(std::span<const std::string_view> options) {
+  for (std::string_view option : options) {
+    if (option == "--help") return print_help(), 0;
+  }
+  Wish wish;
+  if (const std::string why = read(options, wish); !why.empty()) return wrong(why);
+  if (wish.simulates || (wish.bytes >= 0 && wish.choice.algorithm.empty())) {
+    std::vector<Candidate> ranked;
+    if (!simulate(wish, ranked)) return wrong(last_error_detail());
+    if (wish.simulates) return print_simulation(wish, ranked), 0;
+    wish.choice = ranked[0].choice;
+  }
+  std::vector<Plan> plans(1);
+  if (wish.rank >= 0 && !wish.verifies) {
+    if (!compile(wish.spec, wish.choice, static_cast<std::uint32_t>(wish.rank), plans[0]))
+      return wrong(last_error_detail());
+  } else if (!compile_all(wish.spec, wish.choice, plans)) {
+    return wrong(last_error_detail());
+  }
+  if (wish.verifies) {
+    if (!verify(plans)) return std::fprintf(stderr, "heddle plan: %s\n", last_error_detail()), 1;
+    std::printf("%s by %s is right for %u ranks\n", kCollectives[static_cast<std::size_t>(wish.spec.collective)].data(),
+                print(plans[0].choice).c_str(), wish.spec.ranks);
+    return 0;
+  }
+  for (const Plan& plan : plans) std::printf("%s%s", &plan == plans.data() ? "" : "\n", print(plan).c_str());
+  return 0;
+}
