@@ -270,6 +270,7 @@ void Job::lost(int node, const std::string& who, const std::string& why) {
 // If the other one has ended, that says more, and comes by itself.
 void Job::misses(int rank, int other, const std::string& why) {
   if (!missing_.emplace(rank, other).second) return;
+  missing_nodes_.emplace(ranks_[rank].node, ranks_[other].node);
   loop_.at(Clock::now() + kEndIsHeardOf, [this, rank, other, why] { judge_missing(rank, other, why); });
 }
 
@@ -278,10 +279,14 @@ void Job::judge_missing(int rank, int other, const std::string& why) {
     if (ending_ || ranks_[r].lost || !ranks_[r].running) return;
   }
   const std::string sentence = describe(rank) + " cannot reach " + describe(other) + ": " + why;
-  // Who misses more than miss it is the one that is cut off.
-  const auto misses_itself = std::ranges::count(missing_, rank, &std::pair<int, int>::first);
-  const auto is_missed = std::ranges::count(missing_, other, &std::pair<int, int>::second);
-  const int gone = misses_itself > is_missed ? rank : other;
+  // A host that misses more hosts than miss it is the one that is cut off. What was judged so once stays: of two hosts that
+  // accuse each other no part of each must be ended.
+  const int node = ranks_[rank].node, other_node = ranks_[other].node;
+  const auto misses_itself = std::ranges::count(missing_nodes_, node, &std::pair<int, int>::first);
+  const auto is_missed = std::ranges::count(missing_nodes_, other_node, &std::pair<int, int>::second);
+  const bool itself = !cut_off_.contains(other_node) && (cut_off_.contains(node) || misses_itself > is_missed);
+  const int gone = itself ? rank : other;
+  cut_off_.insert(ranks_[gone].node);
   const int survivor = find_survivor([gone](int r) { return r == gone; });
   if (survivor < 0) return end_job(kFailed, sentence + "; ending the job");
   go_on(kFailed, sentence + "; rank " + std::to_string(gone) + " is ended", survivor);

@@ -124,7 +124,9 @@ class Job final : private Upstream {
   PmiSpace pmi_;
   std::vector<Rank> ranks_;
   std::vector<Node> nodes_;
-  std::set<std::pair<int, int>> missing_;  // the first cannot reach the second
+  std::set<std::pair<int, int>> missing_;        // ranks: the first cannot reach the second
+  std::set<std::pair<int, int>> missing_nodes_;  // and their nodes
+  std::set<int> cut_off_;                        // nodes that were found to be so
   int running_ = 0;
   int code_ = 0;
   bool prepared_ = false;  // ranks start

@@ -4,6 +4,7 @@ What is lost at once (a rank, Heddle's process on a host, all of a host) ends th
 is cut, with the host alive or dead) ends it after the detection time; there the remote shell is the real ssh, over that network.
 """
 
+import itertools
 import os
 import pathlib
 import shutil
@@ -135,10 +136,10 @@ class Survive(Case):
 
     def test_a_host_is_cut_off(self):
         """From the ranks, not from mpiexec: the ranks notice that nothing comes, and mpiexec ends those that they miss."""
-        for provider in FAST:
-            with self.subTest(provider=provider), tempfile.TemporaryDirectory() as directory:
+        for provider, place in itertools.product(FAST, ("collectives", "one_waits")):
+            with self.subTest(provider=provider, place=place), tempfile.TemporaryDirectory() as directory:
                 hosts = self.make_hosts(2)
-                job = self.start(hosts, "env", "HEDDLE_DETECTION_TIME=2", program("lost"), "collectives", "host", directory, per_host=2,
+                job = self.start(hosts, "env", "HEDDLE_DETECTION_TIME=2", program("lost"), place, "host", directory, per_host=2,
                                  variables={"HEDDLE_FABRIC_PROVIDER": provider})
                 there = [pathlib.Path(directory, f"there.{rank}") for rank in (2, 3)]
                 job.wait_for(lambda: all(path.exists() for path in there), "the upper ranks stand still")

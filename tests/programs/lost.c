@@ -147,6 +147,31 @@ static void in_send(void) {
       MPI_Sendrecv(data, 1, MPI_BYTE, victim, 4, data + 1, 1, MPI_BYTE, victim, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
+// Only one of the others waits for the victims; of a host's, the rest calls no MPI until it has heard of the loss.
+static void in_one_waits(void) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/heard", directory);
+  if (am_victim()) die();
+  if (world_rank == 0) {
+    MPI_Request* requests = malloc((size_t)victims * sizeof *requests);
+    MPI_Status* statuses = malloc((size_t)victims * sizeof *statuses);
+    for (int i = 0; i < victims; i++) MPI_Irecv(NULL, 0, MPI_BYTE, victim + i, 5, MPI_COMM_WORLD, &requests[i]);
+    CHECK_CLASS(MPI_Waitall(victims, requests, statuses), MPI_ERR_IN_STATUS);
+    for (int i = 0; i < victims; i++) {
+      if (requests[i] != MPI_REQUEST_NULL) statuses[i].MPI_ERROR = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+      CHECK_EQ(error_class(statuses[i].MPI_ERROR), MPI_ERR_PROC_ABORTED);
+    }
+    free(requests);
+    free(statuses);
+    if (strcmp(how, "host") == 0) fclose(fopen(path, "w"));
+  }
+  while (strcmp(how, "host") == 0 && access(path, F_OK) != 0) usleep(1000);
+  for (int r = 1; r < world_size && world_rank == 0; r++) {
+    if (r < victim || r >= victim + victims) CHECK_EQ(MPI_Send(NULL, 0, MPI_BYTE, r, 6, MPI_COMM_WORLD), MPI_SUCCESS);
+  }
+  if (world_rank != 0) CHECK_EQ(MPI_Recv(NULL, 0, MPI_BYTE, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_SUCCESS);
+}
+
 // More sends than any ring holds, in the middle of which it dies.
 static void in_flood(void) {
   char byte = 0;
@@ -438,6 +463,7 @@ int main(int argc, char** argv) {
   } places[] = {{"receive", in_receive},
                 {"wildcards", in_wildcards},
                 {"send", in_send},
+                {"one_waits", in_one_waits},
                 {"flood", in_flood},
                 {"long", in_long_messages},
                 {"collectives", in_collectives},
