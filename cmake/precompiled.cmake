@@ -1,5 +1,5 @@
 # The standard library's headers, and GoogleTest's, are compiled once: to read them takes longer than most sources.
-# Every file includes what it uses all the same: scripts/check_headers and check_thread_safety compile without this.
+# Every file includes what it uses all the same: scripts/check_headers compiles without this, and a release its library.
 set(HEDDLE_STANDARD_HEADERS <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <functional> <map> <memory> <mutex>
   <optional> <span> <string> <thread> <vector>)
 # Of what was read so, GCC 12 forgets that it is the system's, and warns of what std::string does to itself: no error

@@ -170,24 +170,18 @@ auto exscan_steps(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Data
 }  // namespace
 
 Status barrier(mpi::Comm& comm, coll::Form form) {
-  if (form.kind == coll::Form::kBlocking) {
-    if (const Outcome outcome = coll::board_barrier(comm)) return *outcome;
-  }
+  if (const Outcome outcome = coll::board_barrier(comm, form)) return *outcome;
   return coll::carry_out(comm, form, barrier_steps());
 }
 Status bcast(void* buffer, MPI_Count count, mpi::Datatype& datatype, int root, mpi::Comm& comm, coll::Form form) {
-  if (form.kind == coll::Form::kBlocking) {
-    if (const Outcome outcome = coll::board_bcast(comm, Buffer(buffer, count, datatype), root)) return *outcome;
-  }
+  if (const Outcome outcome = coll::board_bcast(comm, form, Buffer(buffer, count, datatype), root)) return *outcome;
   return coll::carry_out(comm, form, bcast_steps(buffer, count, datatype, root));
 }
 Status gather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
               mpi::Datatype& recvtype, int root, mpi::Comm& comm, coll::Form form) {
-  if (form.kind == coll::Form::kBlocking) {
-    if (const Outcome outcome =
-            coll::board_gather(comm, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype), root))
-      return *outcome;
-  }
+  if (const Outcome outcome = coll::board_gather(comm, form, Buffer(sendbuf, sendcount, sendtype),
+                                                 Buffer(recvbuf, recvcount, recvtype), root))
+    return *outcome;
   return coll::carry_out(comm, form, gather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
 }
 Status gatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, IntArray recvcounts,
@@ -197,11 +191,9 @@ Status gatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype
 }
 Status scatter(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
                mpi::Datatype& recvtype, int root, mpi::Comm& comm, coll::Form form) {
-  if (form.kind == coll::Form::kBlocking) {
-    if (const Outcome outcome =
-            coll::board_scatter(comm, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype), root))
-      return *outcome;
-  }
+  if (const Outcome outcome = coll::board_scatter(comm, form, Buffer(sendbuf, sendcount, sendtype),
+                                                  Buffer(recvbuf, recvcount, recvtype), root))
+    return *outcome;
   return coll::carry_out(comm, form, scatter_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
 }
 Status scatterv(const void* sendbuf, IntArray sendcounts, IntArray displs, mpi::Datatype& sendtype, void* recvbuf,
@@ -211,11 +203,9 @@ Status scatterv(const void* sendbuf, IntArray sendcounts, IntArray displs, mpi::
 }
 Status allgather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
                  mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
-  if (form.kind == coll::Form::kBlocking) {
-    if (const Outcome outcome =
-            coll::board_allgather(comm, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype)))
-      return *outcome;
-  }
+  if (const Outcome outcome =
+          coll::board_allgather(comm, form, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype)))
+    return *outcome;
   return coll::carry_out(comm, form, allgather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
 }
 Status allgatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, IntArray recvcounts,
@@ -225,11 +215,9 @@ Status allgatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendt
 }
 Status alltoall(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
                 mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
-  if (form.kind == coll::Form::kBlocking) {
-    if (const Outcome outcome =
-            coll::board_alltoall(comm, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype)))
-      return *outcome;
-  }
+  if (const Outcome outcome =
+          coll::board_alltoall(comm, form, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype)))
+    return *outcome;
   return coll::carry_out(comm, form, alltoall_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
 }
 Status alltoallv(const void* sendbuf, IntArray sendcounts, IntArray sdispls, mpi::Datatype& sendtype, void* recvbuf,
@@ -245,20 +233,16 @@ Status alltoallw(const void* sendbuf, IntArray sendcounts, IntArray sdispls, con
 }
 Status reduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, int root,
               mpi::Comm& comm, coll::Form form) {
-  if (form.kind == coll::Form::kBlocking) {
-    if (const Outcome outcome =
-            coll::board_reduce(comm, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, root))
-      return *outcome;
-  }
+  if (const Outcome outcome =
+          coll::board_reduce(comm, form, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, root))
+    return *outcome;
   return coll::carry_out(comm, form, reduce_steps(sendbuf, recvbuf, count, datatype, op, root));
 }
 Status allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
                  mpi::Comm& comm, coll::Form form) {
-  if (form.kind == coll::Form::kBlocking) {
-    if (const Outcome outcome =
-            coll::board_allreduce(comm, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op))
-      return *outcome;
-  }
+  if (const Outcome outcome =
+          coll::board_allreduce(comm, form, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op))
+    return *outcome;
   return coll::carry_out(comm, form, allreduce_steps(sendbuf, recvbuf, count, datatype, op));
 }
 Status reduce_scatter(const void* sendbuf, void* recvbuf, IntArray recvcounts, mpi::Datatype& datatype, mpi::Op& op,
@@ -267,31 +251,25 @@ Status reduce_scatter(const void* sendbuf, void* recvbuf, IntArray recvcounts, m
 }
 Status reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, mpi::Datatype& datatype,
                             mpi::Op& op, mpi::Comm& comm, coll::Form form) {
-  if (form.kind == coll::Form::kBlocking) {
-    if (const Outcome outcome =
-            coll::board_reduce_scatter_block(comm, operand(sendbuf, recvbuf), recvbuf, recvcount, datatype, op))
-      return *outcome;
-  }
+  if (const Outcome outcome =
+          coll::board_reduce_scatter_block(comm, form, operand(sendbuf, recvbuf), recvbuf, recvcount, datatype, op))
+    return *outcome;
   return coll::carry_out(comm, form, reduce_scatter_block_steps(sendbuf, recvbuf, recvcount, datatype, op));
 }
 Status scan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, mpi::Comm& comm,
             coll::Form form) {
   HEDDLE_TRY(coll::check_intra(comm));
-  if (form.kind == coll::Form::kBlocking) {
-    if (const Outcome outcome =
-            coll::board_scan(comm, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, true))
-      return *outcome;
-  }
+  if (const Outcome outcome =
+          coll::board_scan(comm, form, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, true))
+    return *outcome;
   return coll::carry_out(comm, form, scan_steps(sendbuf, recvbuf, count, datatype, op));
 }
 Status exscan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
               mpi::Comm& comm, coll::Form form) {
   HEDDLE_TRY(coll::check_intra(comm));
-  if (form.kind == coll::Form::kBlocking) {
-    if (const Outcome outcome =
-            coll::board_scan(comm, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, false))
-      return *outcome;
-  }
+  if (const Outcome outcome =
+          coll::board_scan(comm, form, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, false))
+    return *outcome;
   return coll::carry_out(comm, form, exscan_steps(sendbuf, recvbuf, count, datatype, op));
 }
 

@@ -2,117 +2,145 @@
 #include "coll/board.hpp"
 
 #include "coll/board_long.hpp"
-#include "coll/turn.hpp"
+#include "coll/persistent.hpp"
+#include "coll/round.hpp"
 
 namespace heddle::coll {
 namespace {
 
 Buffer block_of(Buffer each, int rank) noexcept { return each.part(rank * each.count, each.count); }
 
-Status error_of_own_block(std::size_t block, Buffer place) {
-  return error(block > size_of(place.bytes()) ? MPI_ERR_TRUNCATE : MPI_ERR_NOT_SAME,
-               "this rank's own block has %zu bytes, and the place for it %lld; they have to match", block,
-               static_cast<long long>(place.bytes()));
+// All show that they are there, or `shows`, and wait for all.
+Round round_of_all(const mpi::Comm& comm, std::size_t bytes, Buffer shows) noexcept {
+  Round round{.bytes = bytes, .shows = shows};
+  round.last = comm.size - 1;
+  return round;
+}
+
+// The root shows, the others wait for it.
+Round round_from_root(const mpi::Comm& comm, std::size_t bytes, Buffer shows, int root) noexcept {
+  Round round{.bytes = bytes, .rings = true};
+  if (comm.rank == root) {
+    round.shows = shows;
+  } else {
+    round.first = round.last = root;
+  }
+  return round;
+}
+
+Round bcast_round(const mpi::Comm& comm, Buffer data, int root) noexcept {
+  Round round = round_from_root(comm, size_of(data.bytes()), data, root);
+  if (comm.rank == root) return round;
+  round.each = round.bytes;
+  round.to = data;
+  return round;
+}
+
+Round gather_round(const mpi::Comm& comm, Buffer send, Buffer recv_each, int root) noexcept {
+  Round round{.bytes = size_of(comm.rank == root ? recv_each.bytes() : send.bytes()), .rings = true};
+  if (!send.in_place()) round.shows = send;
+  if (comm.rank != root) return round;
+  round.last = comm.size - 1;
+  round.each = round.bytes;
+  round.to = recv_each;
+  round.is_apart = true;
+  if (send.in_place()) round.except = root;
+  return round;
+}
+
+Round allgather_round(const mpi::Comm& comm, Buffer send, Buffer recv_each) noexcept {
+  Round round = round_of_all(comm, size_of(recv_each.bytes()), send.in_place() ? block_of(recv_each, comm.rank) : send);
+  round.each = round.bytes;
+  round.to = recv_each;
+  round.is_apart = true;
+  if (send.in_place()) round.except = comm.rank;
+  return round;
+}
+
+Round scatter_round(const mpi::Comm& comm, Buffer send_each, Buffer recv, int root) noexcept {
+  const std::size_t block = size_of(comm.rank == root ? send_each.bytes() : recv.bytes());
+  const Buffer all(send_each.data, comm.size * send_each.count, *send_each.type);
+  Round round = round_from_root(comm, block * size_of(comm.size), all, root);
+  if (recv.in_place()) return round;
+  round.first = round.last = root;
+  round.at = block * size_of(comm.rank);
+  round.each = block;
+  round.to = recv;
+  return round;
+}
+
+Round alltoall_round(const mpi::Comm& comm, Buffer send_each, Buffer recv_each) noexcept {
+  const std::size_t block = size_of(recv_each.bytes());
+  const Buffer from = send_each.in_place() ? recv_each : send_each;
+  Round round = round_of_all(comm, block * size_of(comm.size), Buffer(from.data, comm.size * from.count, *from.type));
+  round.at = block * size_of(comm.rank);
+  round.each = block;
+  round.to = recv_each;
+  round.is_apart = true;
+  return round;
 }
 
 }  // namespace
 
-Outcome board_barrier(mpi::Comm& comm) {
+Outcome board_barrier(mpi::Comm& comm, Form form) {
+  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kMoves, round_of_all(comm, 0, {}));
   wire::Board* board = board_of(comm, Uses::kMoves);
   if (board == nullptr) return {};
-  Turn turn(comm, *board, 0);
-  turn.show_nothing(false);
-  turn.await_all();
-  return turn.status();
+  return carry_out(comm, *board, round_of_all(comm, 0, {}));
 }
 
 Status bcast_cell(mpi::Comm& comm, wire::Board& board, Buffer data, int root) {
-  const std::size_t bytes = size_of(data.bytes());
-  Turn turn(comm, board, bytes);
-  if (comm.rank == root) {
-    turn.show(data, true);
-  } else {
-    turn.show_nothing(true);
-    if (turn.await(root)) turn.copy_in(turn.place(root, bytes), data);
-  }
-  return turn.status();
+  return carry_out(comm, board, bcast_round(comm, data, root));
 }
 
-Outcome board_bcast(mpi::Comm& comm, Buffer data, int root) {
+Outcome board_bcast(mpi::Comm& comm, Form form, Buffer data, int root) {
+  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kMoves, bcast_round(comm, data, root));
   wire::Board* board = board_of(comm, Uses::kMoves);
-  const std::size_t bytes = size_of(data.bytes());
   if (board == nullptr) return {};
-  if (bytes > board->cell_bytes()) return long_bcast(comm, *board, data, root);
+  if (size_of(data.bytes()) > board->cell_bytes()) return long_bcast(comm, *board, data, root);
   return bcast_cell(comm, *board, data, root);
 }
 
-Outcome board_gather(mpi::Comm& comm, Buffer send, Buffer recv_each, int root) {
+Outcome board_gather(mpi::Comm& comm, Form form, Buffer send, Buffer recv_each, int root) {
+  const Round round = gather_round(comm, send, recv_each, root);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kMoves, round);
   wire::Board* board = board_of(comm, Uses::kMoves);
-  const std::size_t bytes = size_of(comm.rank == root ? recv_each.bytes() : send.bytes());
   if (board == nullptr) return {};
-  if (bytes > board->cell_bytes()) return agree(comm, *board, bytes);
-  Turn turn(comm, *board, bytes);
-  if (send.in_place()) {
-    turn.show_nothing(true);
-  } else {
-    turn.show(send, true);
-  }
-  if (comm.rank != root || !turn.await_all()) return turn.status();
-  for (int rank = 0; rank < comm.size; ++rank) {
-    if (rank == root && send.in_place()) continue;
-    turn.copy_in(turn.place(rank, bytes), block_of(recv_each, rank));
-  }
-  return turn.status();
+  if (round.bytes > board->cell_bytes()) return agree(comm, *board, round.bytes);
+  return carry_out(comm, *board, round);
 }
 
-Outcome board_allgather(mpi::Comm& comm, Buffer send, Buffer recv_each) {
+Outcome board_allgather(mpi::Comm& comm, Form form, Buffer send, Buffer recv_each) {
+  const Round round = allgather_round(comm, send, recv_each);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kMoves, round);
   wire::Board* board = board_of(comm, Uses::kMoves);
-  const std::size_t bytes = size_of(recv_each.bytes());
   if (board == nullptr) return {};
-  if (bytes > board->cell_bytes() || is_long(*board, bytes)) return long_allgather(comm, *board, send, recv_each);
-  Turn turn(comm, *board, bytes);
-  turn.show(send.in_place() ? block_of(recv_each, comm.rank) : send, false);
-  if (!turn.await_all()) return turn.status();
-  for (int rank = 0; rank < comm.size; ++rank) {
-    if (rank == comm.rank && send.in_place()) continue;
-    turn.copy_in(turn.place(rank, bytes), block_of(recv_each, rank));
+  if (round.bytes > board->cell_bytes() || is_long(*board, round.each)) {
+    return long_allgather(comm, *board, send, recv_each);
   }
-  return turn.status();
+  return carry_out(comm, *board, round);
 }
 
-Outcome board_scatter(mpi::Comm& comm, Buffer send_each, Buffer recv, int root) {
+Outcome board_scatter(mpi::Comm& comm, Form form, Buffer send_each, Buffer recv, int root) {
+  const Round round = scatter_round(comm, send_each, recv, root);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kMoves, round);
   wire::Board* board = board_of(comm, Uses::kMoves);
-  const std::size_t block = size_of(comm.rank == root ? send_each.bytes() : recv.bytes());
-  const std::size_t bytes = block * size_of(comm.size);
   if (board == nullptr) return {};
-  if (bytes > board->cell_bytes() || is_long(*board, block)) return long_scatter(comm, *board, send_each, recv, root);
-  Turn turn(comm, *board, bytes);
-  if (comm.rank == root) {
-    turn.show(Buffer(send_each.data, comm.size * send_each.count, *send_each.type), true);
-  } else {
-    turn.show_nothing(true);
-    if (!turn.await(root)) return turn.status();
+  if (round.bytes > board->cell_bytes() || is_long(*board, round.bytes / size_of(comm.size))) {
+    return long_scatter(comm, *board, send_each, recv, root);
   }
-  if (recv.in_place()) return turn.status();
-  if (size_of(recv.bytes()) != block) return error_of_own_block(block, recv);
-  turn.copy_in(turn.place(root, bytes) + block * size_of(comm.rank), recv);
-  return turn.status();
+  return carry_out(comm, *board, round);
 }
 
-Outcome board_alltoall(mpi::Comm& comm, Buffer send_each, Buffer recv_each) {
+Outcome board_alltoall(mpi::Comm& comm, Form form, Buffer send_each, Buffer recv_each) {
+  const Round round = alltoall_round(comm, send_each, recv_each);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kMoves, round);
   wire::Board* board = board_of(comm, Uses::kMoves);
-  const std::size_t block = size_of(recv_each.bytes());
-  const std::size_t bytes = block * size_of(comm.size);
   if (board == nullptr) return {};
-  if (bytes > board->cell_bytes() || is_long(*board, block)) return long_alltoall(comm, *board, send_each, recv_each);
-  Turn turn(comm, *board, bytes);
-  const Buffer from = send_each.in_place() ? recv_each : send_each;
-  turn.show(Buffer(from.data, comm.size * from.count, *from.type), false);
-  if (!turn.await_all()) return turn.status();
-  for (int rank = 0; rank < comm.size; ++rank) {
-    turn.copy_in(turn.place(rank, bytes) + block * size_of(comm.rank), block_of(recv_each, rank));
+  if (round.bytes > board->cell_bytes() || is_long(*board, round.each)) {
+    return long_alltoall(comm, *board, send_each, recv_each);
   }
-  return turn.status();
+  return carry_out(comm, *board, round);
 }
 
 }  // namespace heddle::coll

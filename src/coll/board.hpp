@@ -1,4 +1,4 @@
-// Blocking collectives of ranks that share a node, by what they show each other (wire/board.hpp).
+// Collectives of ranks that share a node, blocking and persistent, by what they show each other (wire/board.hpp).
 //
 // Method:  each function here carries out one collective, or says that it has to go by messages: where the communicator has
 //          no board, or the data are longer than a cell. Which it is follows only from what all ranks know. Reductions begin
@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/status.hpp"
+#include "coll/api.hpp"
 #include "coll/buffer.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/op.hpp"
@@ -19,7 +20,7 @@ namespace heddle::coll {
 
 using mpi::Op;
 
-// Nothing: by messages.
+// Nothing: by messages. A persistent one is set up; nonblocking ones always go by messages.
 using Outcome = std::optional<Status>;
 
 enum class Uses { kMoves, kReduces };
@@ -33,19 +34,19 @@ inline wire::Board* board_of(mpi::Comm& comm, Uses uses) noexcept {
   return comm.before_board == mpi::Comm::kNever ? nullptr : make_board(comm, uses);
 }
 
-Outcome board_barrier(mpi::Comm& comm);
-Outcome board_bcast(mpi::Comm& comm, Buffer data, int root);
+Outcome board_barrier(mpi::Comm& comm, Form form);
+Outcome board_bcast(mpi::Comm& comm, Form form, Buffer data, int root);
 // `own`: this rank's operand, which may be where the result goes.
-Outcome board_reduce(mpi::Comm& comm, Buffer own, void* result, Op& op, int root);
-Outcome board_allreduce(mpi::Comm& comm, Buffer own, void* result, Op& op);
-Outcome board_reduce_scatter_block(mpi::Comm& comm, const void* own, void* result, MPI_Count count, Datatype& type,
-                                   Op& op);
+Outcome board_reduce(mpi::Comm& comm, Form form, Buffer own, void* result, Op& op, int root);
+Outcome board_allreduce(mpi::Comm& comm, Form form, Buffer own, void* result, Op& op);
+Outcome board_reduce_scatter_block(mpi::Comm& comm, Form form, const void* own, void* result, MPI_Count count,
+                                   Datatype& type, Op& op);
 // `send` may be MPI_IN_PLACE; `recv_each` counts at the root.
-Outcome board_gather(mpi::Comm& comm, Buffer send, Buffer recv_each, int root);
-Outcome board_allgather(mpi::Comm& comm, Buffer send, Buffer recv_each);
+Outcome board_gather(mpi::Comm& comm, Form form, Buffer send, Buffer recv_each, int root);
+Outcome board_allgather(mpi::Comm& comm, Form form, Buffer send, Buffer recv_each);
 // `recv` may be MPI_IN_PLACE; `send_each` counts at the root.
-Outcome board_scatter(mpi::Comm& comm, Buffer send_each, Buffer recv, int root);
-Outcome board_alltoall(mpi::Comm& comm, Buffer send_each, Buffer recv_each);
-Outcome board_scan(mpi::Comm& comm, Buffer own, void* result, Op& op, bool inclusive);
+Outcome board_scatter(mpi::Comm& comm, Form form, Buffer send_each, Buffer recv, int root);
+Outcome board_alltoall(mpi::Comm& comm, Form form, Buffer send_each, Buffer recv_each);
+Outcome board_scan(mpi::Comm& comm, Form form, Buffer own, void* result, Op& op, bool inclusive);
 
 }  // namespace heddle::coll

@@ -184,7 +184,7 @@ Outcome long_allreduce(mpi::Comm& comm, wire::Board& board, Buffer own, void* re
       return bcast_cell(comm, board, Buffer(data, count * static_cast<MPI_Count>(item), mpi::byte_type()), rank);
     }));
     HEDDLE_TRY(in_pieces(board.cell_bytes(), item, middle, end, [&](MPI_Count first, MPI_Count count) {
-      return *board_reduce(comm, own.part(first, count), to.part(first, 0).data, op, root);
+      return *board_reduce(comm, {}, own.part(first, count), to.part(first, 0).data, op, root);
     }));
   }
   return Status::ok();

@@ -33,12 +33,13 @@ std::vector<std::uint32_t> regions_of(const mpi::Comm& comm, const wire::NodeMem
 
 // By messages, as there is no board yet. All ranks have one afterwards, or none.
 wire::Board* open_together(mpi::Comm& comm, wire::NodeMemory& node, std::vector<std::uint32_t> regions) {
+  const auto shape = wire::Board::shape_for_all(static_cast<std::size_t>(comm.size));
   std::uint64_t offset = 0;
-  if (comm.rank == 0 && !wire::Board::make(node, static_cast<std::uint32_t>(comm.size), &offset)) offset = 0;
+  if (comm.rank == 0 && !wire::Board::make(node, static_cast<std::uint32_t>(comm.size), shape, &offset)) offset = 0;
   if (!api::bcast(&offset, 8, mpi::byte_type(), 0, comm) || offset == 0) return nullptr;
   wire::Board* board = nullptr;
   const auto self = static_cast<std::uint32_t>(comm.rank);
-  std::int32_t opened = wire::Board::open(node, offset, self, std::move(regions), &board).is_ok(), all = 0;
+  std::int32_t opened = wire::Board::open(node, offset, shape, self, std::move(regions), &board).is_ok(), all = 0;
   const Status agreed = api::allreduce(&opened, &all, 1, *mpi::from_handle(MPI_INT32_T),
                                        *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_MIN)), comm);
   if (!agreed || all == 0) {

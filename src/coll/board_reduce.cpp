@@ -1,7 +1,8 @@
 // Reductions, by a board.
 #include "coll/board.hpp"
 #include "coll/board_long.hpp"
-#include "coll/turn.hpp"
+#include "coll/persistent.hpp"
+#include "coll/round.hpp"
 
 namespace heddle::coll {
 namespace {
@@ -11,10 +12,41 @@ constexpr std::size_t kAlone = 1024;
 
 std::size_t raw_bytes(Buffer items) noexcept { return size_of(items.count) * coll::raw_bytes(*items.type); }
 
-void show_raw(Turn& turn, std::size_t all, Buffer items, bool rings) noexcept {
-  const std::size_t bytes = raw_bytes(items);
-  turn.show(all, rings, bytes, [&](std::byte* to) { std::memcpy(to, items.data, bytes); });
+// All show their operands, raw.
+Round round_of(Buffer own) noexcept { return {.bytes = raw_bytes(own), .shows = own, .raw = true}; }
+
+// All operands, combined.
+Round allreduce_round(const mpi::Comm& comm, Buffer own, void* result, const Op& op) noexcept {
+  Round round = round_of(own);
+  round.last = comm.size - 1;
+  round.to = Buffer(result, own.count, *own.type);
+  round.op = &op;
+  return round;
 }
+
+Round reduce_round(const mpi::Comm& comm, Buffer own, void* result, const Op& op, int root) noexcept {
+  Round round = comm.rank == root ? allreduce_round(comm, own, result, op) : round_of(own);
+  round.rings = true;
+  return round;
+}
+
+// The items of this rank, of all operands.
+Round share_round(const mpi::Comm& comm, Buffer all, void* result, MPI_Count count, const Op& op) noexcept {
+  Round round = allreduce_round(comm, all, result, op);
+  round.at = round.bytes / size_of(comm.size) * size_of(comm.rank);
+  round.to.count = count;
+  return round;
+}
+
+Round scan_round(const mpi::Comm& comm, Buffer own, void* result, const Op& op, bool inclusive) noexcept {
+  Round round = allreduce_round(comm, own, result, op);
+  round.rings = true;
+  round.last = inclusive ? comm.rank : comm.rank - 1;
+  if (round.last < 0) round.to = {};
+  return round;
+}
+
+bool combines_alone(const mpi::Comm& comm, std::size_t bytes) noexcept { return comm.size == 2 || bytes <= kAlone; }
 
 // Null: by messages.
 wire::Board* board_for(mpi::Comm& comm, const Datatype& type) noexcept {
@@ -27,9 +59,9 @@ wire::Board* board_for(mpi::Comm& comm, const Datatype& type) noexcept {
 Status allreduce_cell(mpi::Comm& comm, wire::Board& board, std::size_t all, Buffer own, Buffer result, const Op& op) {
   const std::size_t bytes = raw_bytes(own);
   Turn turn(comm, board, all);
-  show_raw(turn, all, own, false);
+  turn.show(all, false, bytes, [&](std::byte* to) { std::memcpy(to, own.data, bytes); });
   if (!turn.await_all()) return turn.status();
-  if (comm.size == 2 || bytes <= kAlone) {
+  if (combines_alone(comm, bytes)) {
     turn.fold(0, comm.size - 1, bytes, 0, op, result);
     return Status::ok();
   }
@@ -49,58 +81,49 @@ Status allreduce_cell(mpi::Comm& comm, wire::Board& board, std::size_t all, Buff
   return Status::ok();
 }
 
-Outcome board_reduce(mpi::Comm& comm, Buffer own, void* result, Op& op, int root) {
+Outcome board_reduce(mpi::Comm& comm, Form form, Buffer own, void* result, Op& op, int root) {
+  const Round round = reduce_round(comm, own, result, op, root);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kReduces, round);
   wire::Board* board = board_for(comm, *own.type);
   if (board == nullptr) return {};
-  const std::size_t bytes = raw_bytes(own);
-  if (coll::raw_bytes(*own.type) > board->cell_bytes()) return agree(comm, *board, bytes);
-  if (bytes > board->cell_bytes()) return long_reduce(comm, *board, own, result, op, root);
-  Turn turn(comm, *board, bytes);
-  show_raw(turn, bytes, own, true);
-  if (comm.rank == root && turn.await_all()) {
-    turn.fold(0, comm.size - 1, bytes, 0, op, Buffer(result, own.count, *own.type));
-  }
-  return turn.status();
+  if (coll::raw_bytes(*own.type) > board->cell_bytes()) return agree(comm, *board, round.bytes);
+  if (round.bytes > board->cell_bytes()) return long_reduce(comm, *board, own, result, op, root);
+  return carry_out(comm, *board, round);
 }
 
-Outcome board_allreduce(mpi::Comm& comm, Buffer own, void* result, Op& op) {
+Outcome board_allreduce(mpi::Comm& comm, Form form, Buffer own, void* result, Op& op) {
+  const std::size_t bytes = raw_bytes(own);
+  if (form.kind != Form::kBlocking) {
+    return set_up(comm, form, Uses::kReduces, allreduce_round(comm, own, result, op), combines_alone(comm, bytes));
+  }
   wire::Board* board = board_for(comm, *own.type);
   if (board == nullptr) return {};
-  const std::size_t bytes = raw_bytes(own);
   if (coll::raw_bytes(*own.type) > board->cell_bytes()) return agree(comm, *board, bytes);
   if (bytes > board->cell_bytes()) return long_allreduce(comm, *board, own, result, op);
   return allreduce_cell(comm, *board, bytes, own, Buffer(result, own.count, *own.type), op);
 }
 
-Outcome board_reduce_scatter_block(mpi::Comm& comm, const void* own, void* result, MPI_Count count, Datatype& type,
-                                   Op& op) {
+Outcome board_reduce_scatter_block(mpi::Comm& comm, Form form, const void* own, void* result, MPI_Count count,
+                                   Datatype& type, Op& op) {
   const Buffer all(own, comm.size * count, type);
+  const Round round = share_round(comm, all, result, count, op);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kReduces, round);
   wire::Board* board = board_for(comm, type);
   if (board == nullptr) return {};
-  const std::size_t bytes = raw_bytes(all);
-  if (coll::raw_bytes(type) > board->cell_bytes()) return agree(comm, *board, bytes);
-  if (bytes > board->cell_bytes()) return long_reduce_scatter_block(comm, *board, all, Buffer(result, count, type), op);
-  Turn turn(comm, *board, bytes);
-  show_raw(turn, bytes, all, false);
-  if (turn.await_all()) {
-    const std::size_t at = bytes / size_of(comm.size) * size_of(comm.rank);
-    turn.fold(0, comm.size - 1, bytes, at, op, Buffer(result, count, type));
+  if (coll::raw_bytes(type) > board->cell_bytes()) return agree(comm, *board, round.bytes);
+  if (round.bytes > board->cell_bytes()) {
+    return long_reduce_scatter_block(comm, *board, all, Buffer(result, count, type), op);
   }
-  return turn.status();
+  return carry_out(comm, *board, round);
 }
 
-Outcome board_scan(mpi::Comm& comm, Buffer own, void* result, Op& op, bool inclusive) {
+Outcome board_scan(mpi::Comm& comm, Form form, Buffer own, void* result, Op& op, bool inclusive) {
+  const Round round = scan_round(comm, own, result, op, inclusive);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kReduces, round);
   wire::Board* board = board_for(comm, *own.type);
   if (board == nullptr) return {};
-  const std::size_t bytes = raw_bytes(own);
-  if (bytes > board->cell_bytes()) return agree(comm, *board, bytes);
-  Turn turn(comm, *board, bytes);
-  show_raw(turn, bytes, own, true);
-  const int last = inclusive ? comm.rank : comm.rank - 1;
-  bool agree = true;
-  for (int rank = 0; rank <= last && agree; ++rank) agree = turn.await(rank);
-  if (agree && last >= 0) turn.fold(0, last, bytes, 0, op, Buffer(result, own.count, *own.type));
-  return turn.status();
+  if (round.bytes > board->cell_bytes()) return agree(comm, *board, round.bytes);
+  return carry_out(comm, *board, round);
 }
 
 }  // namespace heddle::coll

@@ -68,6 +68,24 @@ class Turn {
     return !has_failed();
   }
 
+  // The same without waiting, of ranks [first, last]. `*next`: the first that has not come, as far as an earlier look has found;
+  // at first `first`.
+  bool may_show(std::size_t bytes) noexcept { return board_.is_free(op_, bytes); }
+  bool have_come(std::uint32_t last, std::uint32_t* next) noexcept {
+    if (last + 1 == board_.ranks()) return board_.all_have_shown(op_, next);
+    while (*next <= last && board_.has_shown(op_, *next)) ++*next;
+    return *next > last;
+  }
+  // REQUIRES: they have come.
+  bool accept(int first, int last) noexcept {
+    if (last - first + 1 == comm_.size) board_.ring();
+    for (int rank = first; rank <= last; ++rank) check(rank);
+    return !has_failed();
+  }
+  bool has_lost_member() const noexcept { return p2p::has_losses(comm_) && p2p::has_lost_member(comm_); }
+  // Some are lost.
+  void give_up() noexcept { is_broken_ = true; }
+
   // Of a rank that was awaited: what it shows, `bytes` of it.
   std::byte* place(int rank, std::size_t bytes) noexcept {
     return board_.place(op_, static_cast<std::uint32_t>(rank), bytes);
@@ -115,7 +133,6 @@ class Turn {
     comm_.vci->domain().wait(*comm_.vci, [&] { return done() || has_lost_member(); });
     is_broken_ = !done();
   }
-  bool has_lost_member() const noexcept { return p2p::has_losses(comm_) && p2p::has_lost_member(comm_); }
   bool has_failed() const noexcept { return is_broken_ || error_ != MPI_SUCCESS; }
   void check(int rank) noexcept {
     const std::uint64_t claim = board_.claim_of(op_, static_cast<std::uint32_t>(rank));

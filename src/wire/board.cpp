@@ -10,28 +10,39 @@ namespace heddle::wire {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr std::uint32_t kLines = 64, kSmallCells = 16, kCells = 4;  // of a board for all
 constexpr std::size_t kAllCells = 1 << 20, kSmallest = 4096, kLargest = 64 << 10;
 
-constexpr std::size_t whole_pages(std::size_t bytes) noexcept { return (bytes + kPage - 1) / kPage * kPage; }
+constexpr std::size_t whole(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
 
-std::size_t Board::small_bytes(std::size_t ranks) noexcept {
-  return whole_pages(sizeof(Header) + ranks * (kLines * sizeof(Line) + kSmallCells * kSmall));
+Board::Shape Board::shape_for_all(std::size_t ranks) noexcept {
+  const std::size_t room = kAllCells / kCells / ranks / kCacheLine * kCacheLine;
+  return {kLines, kSmallCells, kCells, std::clamp(room, kSmallest, kLargest)};
 }
 
-std::size_t Board::cell_bytes(std::size_t ranks) noexcept {
-  return std::clamp(kAllCells / kCells / ranks / kCacheLine * kCacheLine, kSmallest, kLargest);
+Board::Shape Board::shape_for_one(std::size_t bytes, bool all_wait) noexcept {
+  // Two, where all wait for all: who begins the next may do so before all have read this one.
+  const bool in_line = bytes <= kInline, is_small = !in_line && bytes <= kSmall, is_large = !in_line && !is_small;
+  return {all_wait ? 2 : kLines, is_small ? (all_wait ? 2 : kSmallCells) : 0, is_large ? (all_wait ? 2 : kCells) : 0,
+          whole(bytes, kCacheLine)};
 }
 
-std::size_t Board::bytes(std::size_t ranks) noexcept { return small_bytes(ranks) + kCells * ranks * cell_bytes(ranks); }
+std::size_t Board::small_bytes(std::size_t ranks, const Shape& shape) noexcept {
+  return whole(sizeof(Header) + ranks * (shape.lines * sizeof(Line) + shape.small_cells * kSmall), kPage);
+}
 
-Status Board::make(NodeMemory& node, std::uint32_t ranks, std::uint64_t* offset) {
-  HEDDLE_TRY(node.make_piece(bytes(ranks), offset));
+std::size_t Board::bytes(std::size_t ranks, const Shape& shape) noexcept {
+  return small_bytes(ranks, shape) + shape.cells * ranks * shape.cell_bytes;
+}
+
+Status Board::make(NodeMemory& node, std::uint32_t ranks, const Shape& shape, std::uint64_t* offset) {
+  HEDDLE_TRY(node.make_piece(bytes(ranks, shape), offset));
   std::byte* base = nullptr;
   Status status = node.map_piece(*offset, kPage, &base);
   if (!status) {
-    node.drop_piece(*offset, bytes(ranks));
+    node.drop_piece(*offset, bytes(ranks, shape));
     return status;
   }
   new (base) Header{ranks};
@@ -39,30 +50,30 @@ Status Board::make(NodeMemory& node, std::uint32_t ranks, std::uint64_t* offset)
   return Status::ok();
 }
 
-Status Board::open(NodeMemory& node, std::uint64_t offset, std::uint32_t rank, std::vector<std::uint32_t> regions,
-                   Board** out) {
+Status Board::open(NodeMemory& node, std::uint64_t offset, const Shape& shape, std::uint32_t rank,
+                   std::vector<std::uint32_t> regions, Board** out) {
   std::byte* base = nullptr;
-  HEDDLE_TRY(node.map_piece(offset, bytes(regions.size()), &base));
-  *out = new Board(node, offset, base, rank, std::move(regions));
+  HEDDLE_TRY(node.map_piece(offset, bytes(regions.size(), shape), &base));
+  *out = new Board(node, offset, base, shape, rank, std::move(regions));
   return Status::ok();
 }
 
-Board::Board(NodeMemory& node, std::uint64_t offset, std::byte* base, std::uint32_t rank,
+Board::Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shape& shape, std::uint32_t rank,
              std::vector<std::uint32_t> regions) noexcept
     : node_(node),
       offset_(offset),
       base_(base),
       lines_(reinterpret_cast<Line*>(base + sizeof(Header))),
-      small_cells_(base + sizeof(Header) + kLines * regions.size() * sizeof(Line)),
-      cells_(base + small_bytes(regions.size())),
-      cell_bytes_(cell_bytes(regions.size())),
+      small_cells_(base + sizeof(Header) + shape.lines * regions.size() * sizeof(Line)),
+      cells_(base + small_bytes(regions.size(), shape)),
+      shape_(shape),
       rank_(rank),
       regions_(std::move(regions)) {}
 
 Board::~Board() {
   const bool last = header().users.fetch_sub(1, std::memory_order_acq_rel) == 1;
   node_.unmap_piece(base_);
-  if (last) node_.drop_piece(offset_, bytes(ranks()));
+  if (last) node_.drop_piece(offset_, bytes(ranks(), shape_));
 }
 
 void Board::ring() noexcept {

@@ -6,11 +6,11 @@
 //          line of that operation once, alone: its data, or those of its cell, then the number. So one look says whether
 //          a rank has come, and short data come with it.
 //
-//            header | lines [kLines][ranks] | small cells [kSmallCells][ranks] | cells [kCells][ranks]
+//            header | lines [Shape::lines][ranks] | small cells [Shape::small_cells][ranks] | cells [Shape::cells][ranks]
 //
-//          Operation op uses the lines of op % kLines, and the cells of op % kSmallCells or op % kCells. Who shows `op` has read all that it wants
-//          of the operations before, so a place may be written again once everybody has shown the operation after the one
-//          that used it. A root that nobody waits for runs ahead by so many operations.
+//          Operation op uses the lines of op % lines, and the cells of op % small_cells or op % cells. Who shows `op` has read
+//          all that it wants of the operations before, so a place may be written again once everybody has shown the operation
+//          after the one that used it. A root that nobody waits for runs ahead by so many operations.
 // Threads: one at a time in each process: collectives of a communicator are called in one order.
 // Cost:    what is shown is written once and read by whom it concerns: a cache line each.
 #pragma once
@@ -31,18 +31,23 @@ class NodeMemory;
 
 class Board {
  public:
-  static constexpr std::uint32_t kLines = 64, kSmallCells = 16, kCells = 4;
   static constexpr std::size_t kInline = 48, kSmall = 256;  // bytes that a line, and a small cell, have room for
 
-  // Memory for so many ranks, the same at each.
-  static std::size_t cell_bytes(std::size_t ranks) noexcept;
-  static std::size_t bytes(std::size_t ranks) noexcept;
+  // The same at each rank.
+  struct Shape {
+    std::uint32_t lines, small_cells, cells;  // how many of each a rank has: powers of two; of cells perhaps none
+    std::size_t cell_bytes;                   // a multiple of a cache line
+  };
+  // For operations of all kinds; for one that shows `bytes` again and again. `all_wait`: at all ranks until all have come, so that
+  // nobody runs ahead.
+  static Shape shape_for_all(std::size_t ranks) noexcept;
+  static Shape shape_for_one(std::size_t bytes, bool all_wait) noexcept;
 
   // A board in a fresh piece, for the others to open.
-  static Status make(NodeMemory& node, std::uint32_t ranks, std::uint64_t* offset);
+  static Status make(NodeMemory& node, std::uint32_t ranks, const Shape& shape, std::uint64_t* offset);
   // `regions`: of the ranks, in their order.
-  static Status open(NodeMemory& node, std::uint64_t offset, std::uint32_t rank, std::vector<std::uint32_t> regions,
-                     Board** out);
+  static Status open(NodeMemory& node, std::uint64_t offset, const Shape& shape, std::uint32_t rank,
+                     std::vector<std::uint32_t> regions, Board** out);
   // Whoever leaves last drops the piece.
   ~Board();
   Board(const Board&) = delete;
@@ -50,21 +55,23 @@ class Board {
 
   std::uint32_t ranks() const noexcept { return static_cast<std::uint32_t>(regions_.size()); }
   std::uint32_t rank() const noexcept { return rank_; }
-  std::size_t cell_bytes() const noexcept { return cell_bytes_; }
+  std::size_t cell_bytes() const noexcept { return shape_.cell_bytes; }
+  NodeMemory& node() noexcept { return node_; }
+  const std::vector<std::uint32_t>& regions() const noexcept { return regions_; }
 
   // The number of the next operation.
   std::uint64_t begin() noexcept { return ++last_; }
   // Whether this rank may write what it shows in `op`, so many bytes.
   bool is_free(std::uint64_t op, std::size_t bytes) noexcept {
-    const std::uint32_t depth = bytes <= kInline ? kLines : bytes <= kSmall ? kSmallCells : kCells;
+    const std::uint32_t depth = bytes <= kInline ? shape_.lines : bytes <= kSmall ? shape_.small_cells : shape_.cells;
     return op < known_ + depth || all_have_shown(op + 1 - depth);
   }
   // Where `rank` shows `bytes` bytes, at most cell_bytes(). REQUIRES: to write, it is this rank's and is_free(op, bytes); to read,
   // has_shown(op, rank), of as many bytes, and this rank has not shown the operation after it.
   std::byte* place(std::uint64_t op, std::uint32_t rank, std::size_t bytes) noexcept {
     if (bytes <= kInline) return line(op, rank).data;
-    if (bytes <= kSmall) return small_cells_ + (op % kSmallCells * ranks() + rank) * kSmall;
-    return cells_ + (op % kCells * ranks() + rank) * cell_bytes_;
+    if (bytes <= kSmall) return small_cells_ + ((op & (shape_.small_cells - 1)) * ranks() + rank) * kSmall;
+    return cells_ + ((op & (shape_.cells - 1)) * ranks() + rank) * shape_.cell_bytes;
   }
   // `claim`: a number of the caller's for the others.
   void show(std::uint64_t op, std::uint64_t claim) noexcept {
@@ -110,24 +117,27 @@ class Board {
   };
   static_assert(sizeof(Line) == kCacheLine);
 
-  Board(NodeMemory& node, std::uint64_t offset, std::byte* base, std::uint32_t rank,
+  Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shape& shape, std::uint32_t rank,
         std::vector<std::uint32_t> regions) noexcept;
 
   bool all_have_shown(std::uint64_t op) noexcept {
     std::uint32_t next = 0;
     return all_have_shown(op, &next);
   }
-  // Where the cells begin.
-  static std::size_t small_bytes(std::size_t ranks) noexcept;
+  // Where the cells begin, and end.
+  static std::size_t small_bytes(std::size_t ranks, const Shape& shape) noexcept;
+  static std::size_t bytes(std::size_t ranks, const Shape& shape) noexcept;
   Header& header() noexcept { return *reinterpret_cast<Header*>(base_); }
-  Line& line(std::uint64_t op, std::uint32_t rank) noexcept { return lines_[op % kLines * ranks() + rank]; }
+  Line& line(std::uint64_t op, std::uint32_t rank) noexcept {
+    return lines_[(op & (shape_.lines - 1)) * ranks() + rank];
+  }
   NodeMemory& node_;
   const std::uint64_t offset_;
   std::byte* const base_;
   Line* const lines_;
   std::byte* const small_cells_;
   std::byte* const cells_;
-  const std::size_t cell_bytes_;
+  const Shape shape_;
   const std::uint32_t rank_;
   const std::vector<std::uint32_t> regions_;
   bool reaches_all_ = false;
