@@ -18,7 +18,8 @@ function(heddle_layer_objects out layer)
   set(${out} ${objects} PARENT_SCOPE)
 endfunction()
 
-set(HEDDLE_TEST_OPTIONS ${HEDDLE_WARNINGS} ${HEDDLE_PRECOMPILED_WARNINGS} ${HEDDLE_SANITIZE_TESTS})
+# A test's own code, and GoogleTest's macros, compile in two thirds of the time that -O2 takes.
+set(HEDDLE_TEST_OPTIONS ${HEDDLE_WARNINGS} ${HEDDLE_PRECOMPILED_WARNINGS} -O1 ${HEDDLE_SANITIZE_TESTS})
 
 # heddle_test(name SOURCE file LAYER layer [LABELS ...] [TIMEOUT s]): a GoogleTest program against `layer` and below. A model
 # (docs/verification.md) has one system thread and makes millions of small steps: not with a sanitizer.

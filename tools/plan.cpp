@@ -1,5 +1,6 @@
 #include "plan.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -8,9 +9,11 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/spelling.hpp"
+#include "draw.hpp"
 #include "mpi.h"
 #include "plan/algorithms.hpp"
 #include "plan/best.hpp"
@@ -39,17 +42,18 @@ constexpr char kPlanUsage[] =
     "nothing else\n"
     "  --ppn RANKS          ranks on a node, in simulations; 1\n"
     "  --network FILE       of simulations: lines 'between.latency 4e-6' and so on; --simulate prints all at its end\n"
+    "  --draw               a picture of it, SVG: ranks side by side, steps from above\n"
     "  --verify             proves the plans of all ranks together, and prints nothing else\n"
     "  --help               this text, and the algorithms of each collective\n";
 
 constexpr std::string_view kPlanOptions[] = {"-n",     "--rank",  "--algorithm", "--root",     "--ordered", "--verify",
-                                             "--help", "--bytes", "--ppn",       "--simulate", "--network"};
+                                             "--help", "--bytes", "--ppn",       "--simulate", "--network", "--draw"};
 
 struct Wish {
   Spec spec;
   Choice choice;
   std::int64_t rank = -1;  // all
-  bool verifies = false, simulates = false;
+  bool verifies = false, simulates = false, draws = false;
   std::int64_t bytes = -1;
   std::uint32_t ppn = 0;  // as the network says
   Network network = usual_network();
@@ -117,16 +121,13 @@ std::string read(std::span<const std::string_view> options, Wish& wish) {
       has_collective = true;
       continue;
     }
-    if (option == "--ordered") {
-      wish.spec.ordered = true;
-      continue;
-    }
-    if (option == "--verify") {
-      wish.verifies = true;
-      continue;
-    }
-    if (option == "--simulate") {
-      wish.simulates = true;
+    const std::pair<std::string_view, bool*> flags[] = {{"--ordered", &wish.spec.ordered},
+                                                        {"--verify", &wish.verifies},
+                                                        {"--simulate", &wish.simulates},
+                                                        {"--draw", &wish.draws}};
+    const auto* flag = std::ranges::find(flags, option, &std::pair<std::string_view, bool*>::first);
+    if (flag != std::end(flags)) {
+      *flag->second = true;
       continue;
     }
     bool known = false;
@@ -157,6 +158,9 @@ std::string read(std::span<const std::string_view> options, Wish& wish) {
   }
   if (wish.ppn != 0) wish.network.ppn = wish.ppn;
   if (wish.simulates && wish.bytes < 0) return "--simulate needs --bytes";
+  if (wish.draws && wish.rank >= 0) return "--draw shows all ranks: say it without --rank";
+  if (wish.draws + wish.simulates + wish.verifies > 1)
+    return "--draw, --simulate and --verify print one thing each: say one";
   return has_collective ? "" : "say which collective";
 }
 
@@ -202,6 +206,11 @@ int run_plan(std::span<const std::string_view> options) {
     std::printf("%s by %s is right for %u ranks\n", kCollectives[static_cast<std::size_t>(wish.spec.collective)].data(),
                 print(plans[0].choice).c_str(), wish.spec.ranks);
     return 0;
+  }
+  if (wish.draws) {
+    std::string svg;
+    if (!draw(plans, svg)) return wrong(last_error_detail());
+    return std::fputs(svg.c_str(), stdout), 0;
   }
   for (const Plan& plan : plans) std::printf("%s%s", &plan == plans.data() ? "" : "\n", print(plan).c_str());
   return 0;

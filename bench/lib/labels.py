@@ -117,6 +117,9 @@ THREADED = {"drain": "time to drain", "depth": "mean search depth", "compute": "
 PARTITIONED = {"single": "one send", "multi": "a send each", "part": "partitioned", "arrive": "partitioned, last ready to end",
                "early": "partitioned, first here to end", "overlap": "the same ÷ first to last ready"}
 
+# coll-<form>-<collective>-<ranks>
+FORMS = {"blocking": "", "persistent": ", persistent", "init": ", to make the request"}
+
 # flow-<layer>-<workload>-<what>
 LAYERS = {"credits": "credit", "recovery": "recovery", "mpi": "MPI"}
 WORKLOADS = {"pairs": "exchange in pairs", "flood": "all to one, any source", "turns": "all to one, in turn",
@@ -156,6 +159,11 @@ def partitioned_label(way, rest, size):
     return f"{size_text(size)}, {threads} threads, {ms} ms + {noise} %: {PARTITIONED[way]}"
 
 
+def collective_label(rest, size):
+    form, what, ranks = rest.split("-")
+    return f"{what}, {size_text(size) + ', ' if size else ''}{ranks} ranks{FORMS[form]}"
+
+
 def flow_label(rest):
     layer, workload, what = rest.split("-")
     return f"{WORKLOADS[workload]}, {LAYERS[layer]}: {COUNTED[what]}"
@@ -183,6 +191,8 @@ def label(row):
         return f"{operation} of {kind}, {size_text(size)} ÷ memcpy"
     if base in PARTITIONED:
         return partitioned_label(base, rest, size)
+    if base == "coll":
+        return collective_label(rest, size)
     if base == "flow":
         return flow_label(rest)
     if base in ROOMS:

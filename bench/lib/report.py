@@ -90,15 +90,12 @@ def target_texts(row):
     bound = "≥" if row["unit"] in targets.BIGGER_IS_BETTER else "≤"
     how_far = f" by {target['beyond']:.0%}" if "beyond" in target else ""
     verdict = "reached" if target["reached"] else f"missed{how_far}"
-    if target["awaits"] and not target["reached"]:
-        verdict += f", awaits {target['awaits']}"
     return f"{bound} {value_text(target['figure'], row['unit'])}", verdict
 
 
 def missed(results):
-    """The labels of the rows whose target could be reached and is not."""
-    return [label(row) for row in results["results"]
-            if row.get("target") and not row["target"]["reached"] and not row["target"]["awaits"]]
+    """The labels of the rows whose target is not reached."""
+    return [label(row) for row in results["results"] if row.get("target") and not row["target"]["reached"]]
 
 
 def bandwidth_text(row):

@@ -15,6 +15,7 @@ BENCH = pathlib.Path(__file__).resolve().parent.parent
 TIMEOUT = 300  # seconds of silence that one program may have
 POINT_TIMEOUT = 20  # the same for a program of several points, each measured for less than a second
 KINDS = ("own", "one", "endpoints")  # how the threads of a process are told apart, see threads/threads.h
+FORMS = ("blocking", "persistent", "init")  # of a collective
 DOUBLINGS = [1 << i for i in range(7)]
 
 
@@ -263,6 +264,17 @@ def oversubscribed(cores):
     return [Program("oversubscribed/crowd.c", max(16, 2 * cores), (), ("ring", "barrier", "allreduce"))]
 
 
+def collectives(_):
+    """Of blocks for each rank no more than 16 MiB a rank in all."""
+    sizes, most = (8, 1 << 10, 8 << 10, 64 << 10, 1 << 20, 8 << 20), 16 << 20
+    whole, blocks = ("bcast", "reduce", "allreduce"), ("reducescatter", "allgather", "alltoall")
+    return [
+        *(Program("collectives/sizes.c", ranks, ("barrier", form), ("0",)) for ranks in (2, 4, 16) for form in FORMS),
+        *(Program("collectives/sizes.c", ranks, (what, form), words(s for s in sizes if what in whole or s * ranks <= most))
+          for ranks in (2, 4, 16) for what in (*whole, *blocks) for form in FORMS),
+    ]
+
+
 def rma(_):
     points = ("fence", "pscw", "shared", "exclusive", "lockall", "flush", "flushput")
     kinds, all_kinds = ("create", "allocate"), ("create", "allocate", "shared", "dynamic")
@@ -321,6 +333,7 @@ SUITES = {suite.name: suite for suite in (
     Programs("matching", "1 to 16384 receives outstanding or messages unexpected; bandwidth behind a queue of receives", matching),
     Programs("halo", "halos of a process of threads, four stencils: time to drain and Heddle's search depth", halo),
     Programs("elements", "conjugate gradients, 1 to 16 threads a rank: computation, communication, Heddle's search depth", elements),
+    Programs("collectives", "seven of them on 2, 4 and 16 ranks, 8 B to 8 MiB: blocking, persistent, what the request costs", collectives),
     Programs("rma", "one-sided: synchronisation, put and get beside send, atomics, threads, a target that is asleep", rma),
     Programs("datatypes", "MPI_Pack and MPI_Unpack against memcpy and a plain loop; messages of strided types", datatypes),
     Programs("reductions", "MPI_Reduce_local of operations and types against memcpy", reductions),

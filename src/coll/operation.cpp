@@ -130,9 +130,7 @@ Status launch(Operation& operation, Form form) {
   if (form.kind == Form::kNonblocking) {
     begin(operation);
   } else {
-    operation.persistent = true;
-    operation.active = false;
-    operation.complete.store(1, std::memory_order_relaxed);
+    operation.make_persistent();
   }
   return Status::ok();
 }

@@ -1,7 +1,6 @@
 #include "coll/persistent.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -46,6 +45,11 @@ bool end(BoardOperation& operation, Status status) noexcept {
   return true;
 }
 
+bool all_are_here(BoardOperation& operation) noexcept {
+  const Round& round = operation.round;
+  return round.first > round.last || operation.turn->have_come(static_cast<std::uint32_t>(round.last), &operation.next);
+}
+
 // True when the run is over; the operation belongs to its owner again then.
 bool go_on(BoardOperation& operation) noexcept {
   const Round& round = operation.round;
@@ -58,11 +62,10 @@ bool go_on(BoardOperation& operation) noexcept {
     if (!turn.may_show(round.shows.type != nullptr ? round.bytes : 0)) return false;
     show(turn, round);
     operation.has_shown = true;
+    if (!all_are_here(operation)) turn.show_again();  // this program may compute now, while others sleep
   }
-  if (round.first <= round.last) {
-    if (!turn.have_come(static_cast<std::uint32_t>(round.last), &operation.next)) return false;
-    if (!turn.accept(round.first, round.last)) return end(operation, turn.status());
-  }
+  if (!all_are_here(operation)) return false;
+  if (round.first <= round.last && !turn.accept(round.first, round.last)) return end(operation, turn.status());
   return end(operation, take(turn, round));
 }
 
@@ -74,9 +77,6 @@ Status start(mpi::Request& request) {
   operation.turn.emplace(*operation.comm, *operation.board, operation.round.bytes);
   operation.has_shown = false;
   operation.next = static_cast<std::uint32_t>(operation.round.first);
-  if (go_on(operation)) return Status::ok();
-  // Of two that come at the same time and then compute, at least one has to see both, and wake those that sleep.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!go_on(operation)) p2p::add_task(*operation.comm, operation);
   return Status::ok();
 }
@@ -86,9 +86,7 @@ constexpr mpi::RequestType kBoardOperationType{start, nullptr, destroy, /*is_col
 BoardOperation::BoardOperation(mpi::Comm& c, const Round& r) noexcept : Request(kBoardOperationType), round(r) {
   comm = &c;
   vci = c.vci;
-  persistent = true;
-  active = false;
-  complete.store(1, std::memory_order_relaxed);
+  make_persistent();
   c.retain();
   // The user may free datatypes and the operation before the request (MPI 5.0, 6.13).
   for (Datatype* datatype : {round.shows.type, round.to.type}) {

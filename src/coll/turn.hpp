@@ -71,6 +71,7 @@ class Turn {
   // The same without waiting, of ranks [first, last]. `*next`: the first that has not come, as far as an earlier look has found;
   // at first `first`.
   bool may_show(std::size_t bytes) noexcept { return board_.is_free(op_, bytes); }
+  void show_again() noexcept { board_.show_again(op_); }
   bool have_come(std::uint32_t last, std::uint32_t* next) noexcept {
     if (last + 1 == board_.ranks()) return board_.all_have_shown(op_, next);
     while (*next <= last && board_.has_shown(op_, *next)) ++*next;

@@ -72,6 +72,12 @@ struct Request : Object {
     Request* request;
   } reaper;  // filled in when it is needed
 
+  // Before it is started for the first time.
+  void make_persistent() noexcept {
+    persistent = true;
+    active = false;
+    complete.store(1, std::memory_order_relaxed);
+  }
   bool is_complete() const noexcept { return complete.load(std::memory_order_acquire) != 0; }
 };
 

@@ -29,9 +29,7 @@ Status start_send(const void* buf, MPI_Count count, Datatype& type, int dest, in
 template <class T>
 Status make_persistent(T* request, MPI_Request* handle) {
   if (request == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a persistent request");
-  request->persistent = true;
-  request->active = false;
-  request->complete.store(1, std::memory_order_relaxed);
+  request->make_persistent();
   *handle = mpi::to_handle(static_cast<Request*>(request));
   return Status::ok();
 }

@@ -1,8 +1,8 @@
 #include "p2p/loss.hpp"
 
 #include <algorithm>
-#include <vector>
 
+#include "p2p/cancel.hpp"
 #include "p2p/fetch.hpp"
 #include "p2p/ownership.hpp"
 #include "p2p/receive.hpp"
@@ -77,7 +77,7 @@ bool give_up(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
 // rest says when it reads no more: then the send is over. So does one that is asked to fetch no more, when it next makes
 // progress: until then it may take what lies here for the message.
 bool silence(SendRequest& send, vci::Lane& lane, bool* over) noexcept {
-  bool take_back = false;
+  bool is_fetched = false;
   {
     LockGuard guard(lane.lock());
     if (send.revoked) {
@@ -86,15 +86,11 @@ bool silence(SendRequest& send, vci::Lane& lane, bool* over) noexcept {
     }
     if (send.everything_there) return false;  // complete in a moment
     send.revoked = true;
-    take_back =
+    is_fetched =
         send.exposure.registration != nullptr && !send.streaming;  // a peer that has asked for it fetches no more
-    if (!take_back && (!send.claims || send.mine.bytes != 0 || send.claims.claim(UINT32_MAX).count != 0)) return true;
+    if (!is_fetched && (!send.claims || send.mine.bytes != 0 || send.claims.claim(UINT32_MAX).count != 0)) return true;
   }
-  if (take_back) {
-    const TakeBackPrefix prefix{reinterpret_cast<std::uint64_t>(&send), lane.owner().domain().self(),
-                                lane.owner().index()};
-    lane.post_control(header_of(send, kTakeBack, sizeof prefix), &prefix);
-  }
+  if (is_fetched) take_back(send, lane);
   return false;
 }
 
@@ -132,28 +128,6 @@ bool revoke(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
 }
 
 }  // namespace
-
-// What is matched is being fetched, and answered at the end of that.
-void on_take_back(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
-  const auto prefix = packet.prefix_as<TakeBackPrefix>();
-  const match::Key key{packet.header.context, packet.header.source, packet.header.tag};
-  portals::MatchList& list = vci.matching();
-  std::vector<portals::UnexpectedHeader*> others;
-  bool found = false;
-  while (portals::UnexpectedHeader* message = list.extract(key)) {
-    if (message->portal == kRtsFetch && message->prefix_as<RtsPrefix>().sender == prefix.sender) {
-      list.give_back(message);
-      found = true;
-    } else {
-      others.push_back(message);
-    }
-  }
-  for (portals::UnexpectedHeader* message : others) list.put_back(*message);
-  vci::Lane* lane = nullptr;
-  if (!found || !vci.lane_to(prefix.process, prefix.vci, &lane)) return;
-  const FinPrefix fin{prefix.sender};
-  lane->post_control({kFin, sizeof fin, 0, 0, 0, 0}, &fin);
-}
 
 bool is_lost(const Comm& comm, int peer) noexcept {
   if (peer == MPI_PROC_NULL) return false;

@@ -53,6 +53,7 @@ void install(vci::Domain& domain) {
     table.set(kPush, on_push);
     table.set(kFin, on_fin);
     table.set(kTakeBack, on_take_back);
+    table.set(kTakenBack, on_taken_back);
     table.set(kRtsEager, on_rts_eager);
     table.set(kEagerData, on_eager_data);
     install_search(domain.vci(i));

@@ -8,7 +8,8 @@
 //   ack          prefix {sender}
 //   push         prefix {sender, at, bytes}               the receiver had claimed these bytes and could not read them
 //   fin          prefix {sender}                          the receiver has all, and had claimed some or fetched it
-//   take back    {context, source, tag}, prefix {sender, process, vci}   of an rts fetch: do not fetch it any more (loss.hpp)
+//   take back    {context, source, tag}, prefix {sender, process, vci}   off the list with it, if it is not matched (cancel.hpp)
+//   taken back   prefix {sender}                          it was not, and is not there any more
 //   rts fetch    {context, source, tag}, prefix of rts    payload: where the message lies; the receiver fetches it
 //   rts eager    as rts, without an offer; code: the sender's VCI   the rest follows, unasked (eager.hpp)
 //   eager data   {code, context, source} as its rts, prefix {sender, at}   payload: the bytes from `at` on
@@ -44,6 +45,7 @@ enum Portal : std::uint8_t {
   kTakeBack = 9,
   kRtsEager = 16,  // between them: rma and flow control
   kEagerData = 17,
+  kTakenBack = 23,
 };
 
 // A message's first packet that says how long it is, instead of being it.
@@ -87,11 +89,14 @@ struct PushPrefix {
 struct FinPrefix {
   std::uint64_t sender;
 };
-// The last two: where the answer goes, which is fin, or cts.
+// The last two: where the answer goes.
 struct TakeBackPrefix {
   std::uint64_t sender;
   std::uint32_t process;
   std::uint32_t vci;
+};
+struct TakenBackPrefix {
+  std::uint64_t sender;
 };
 static_assert(sizeof(RtsPrefix) <= wire::kMaxPrefix && sizeof(PushPrefix) <= wire::kMaxPrefix);
 
@@ -104,6 +109,7 @@ void on_ack(vci::Vci&, const wire::Packet&);
 void on_push(vci::Vci&, const wire::Packet&);
 void on_fin(vci::Vci&, const wire::Packet&);
 void on_take_back(vci::Vci&, const wire::Packet&);
+void on_taken_back(vci::Vci&, const wire::Packet&);
 void on_rts_eager(vci::Vci&, const wire::Packet&);
 void on_eager_data(vci::Vci&, const wire::Packet&);
 

@@ -5,6 +5,7 @@
 
 #include "mpi/process.hpp"
 #include "p2p/buffer.hpp"
+#include "p2p/cancel.hpp"
 #include "p2p/loss.hpp"
 #include "p2p/rendezvous.hpp"
 #include "vci/domain.hpp"
@@ -57,15 +58,6 @@ Status start_send(Request& request) {
       isend(*send.comm, args.buffer, args.count, *args.type, args.peer, args.tag, Mode::kBuffered, args.channel, &one));
   send.active = true;
   return Status::ok();
-}
-
-// MPI 4.1, 3.8.4: a send is cancelled only while no byte of it has left.
-void cancel_send(Request& request) {
-  auto& send = static_cast<SendRequest&>(request);
-  if (send.lane == nullptr || !send.lane->cancel(send)) return;
-  withdraw_offer(send);
-  send.cancelled = true;
-  finish(send);
 }
 
 void destroy_send(Request& request) {

@@ -84,9 +84,7 @@ Receive::Receive(mpi::Comm& c, const Arguments& arguments) noexcept : Request(kR
   step = step_match;
   comm = &c;
   vci = c.vci;
-  persistent = true;
-  active = false;
-  complete.store(1, std::memory_order_relaxed);
+  make_persistent();
   cursor.init(*args.type, args.count * args.partitions, args.buffer);
   mpi::retain_for_message(c);
   mpi::retain(*args.type);

@@ -115,9 +115,7 @@ Send::Send(mpi::Comm& c, const Arguments& arguments) noexcept : Request(kSendTyp
   step = step_late;
   comm = &c;
   vci = c.vci;
-  persistent = true;
-  active = false;
-  complete.store(1, std::memory_order_relaxed);
+  make_persistent();
   cursor.init(*args.type, args.count * args.partitions, args.buffer);
   setup = {reinterpret_cast<std::uint64_t>(this), args.total()};
   mpi::retain_for_message(c);

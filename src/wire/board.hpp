@@ -80,8 +80,11 @@ class Board {
     own.shown.store(op, std::memory_order_release);
   }
 
+  // Of ranks that show at the same time and look only once, at least one sees all the others if each shows again before it looks.
+  void show_again(std::uint64_t op) noexcept { line(op, rank_).shown.exchange(op, std::memory_order_seq_cst); }
+
   bool has_shown(std::uint64_t op, std::uint32_t rank) noexcept {
-    return line(op, rank).shown.load(std::memory_order_acquire) >= op;
+    return line(op, rank).shown.load(std::memory_order_seq_cst) >= op;
   }
   // `*next`: the first rank that has not, as far as an earlier look has found; at first 0.
   bool all_have_shown(std::uint64_t op, std::uint32_t* next) noexcept {

@@ -2,7 +2,8 @@
 
 from jobs import FAST, PER_HOST, Case, main
 
-PAIR = [("p2p_sizes", 1 << 18), ("p2p_order",), ("p2p_modes",), ("p2p_sendrecv",), ("threads",), ("datatypes_wire",)]
+PAIR = [("p2p_sizes", 1 << 18), ("p2p_order",), ("p2p_modes",), ("p2p_cancel",), ("p2p_sendrecv",), ("threads",),
+        ("datatypes_wire",)]
 WINDOWS = [(f"rma_{name}", "create", "allocate", "dynamic")
            for name in ("put_get", "accumulate", "fence", "pscw", "lock", "flush", "poll", "threads", "atomics")]
 PARTITIONED = [("part", what) for what in ("rules", "comms", "mapping", "errors", "threads")]

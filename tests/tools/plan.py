@@ -1,8 +1,11 @@
 """`heddle plan` prints plans and proves them; what it cannot do it says."""
 
+import collections
+import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 HEDDLE = f"{sys.argv[1]}/bin/heddle"
 
@@ -42,7 +45,42 @@ with tempfile.NamedTemporaryFile("w", suffix=".network") as file:
     broken = heddle("allreduce", "-n", "16", "--network", file.name, code=2)
     assert "line 2" in broken and "between.latency" in broken, broken
 
+
+
+def picture(*words):
+    """Of a plan: its messages, reductions and copies as (from, to), and its boxes by column."""
+    root = xml.etree.ElementTree.fromstring(heddle(*words, "--draw"))
+    name = lambda element: element.tag.rpartition("}")[2]
+    wide, high = map(int, root.get("viewBox").split()[2:])
+    columns, arrows = collections.defaultdict(list), collections.defaultdict(list)
+    for element in root.iter():
+        if name(element) == "rect":
+            columns[int(element.get("x"))].append(element)
+        elif name(element) == "path" and element.get("class"):
+            numbers = list(map(int, re.findall(r"-?[0-9]+", element.get("d"))))
+            assert all(0 <= x < wide for x in numbers[::2]) and all(0 <= y < high for y in numbers[1::2]), numbers
+            arrows[element.get("class")].append((numbers[:2], numbers[-2:]))
+    return [columns[x] for x in sorted(columns)], arrows
+
+
+# As Figure 1 of the paper: four ranks, three steps, two blocks each of input, output and scratch.
+for collective, algorithm, ranks in (("allreduce", "phases -1 1 1", 4), ("reduce", "tree 2", 6), ("reduce_scatter", "circulant 1", 5)):
+    words = [collective, "-n", str(ranks), "--algorithm", algorithm]
+    text = heddle(*words)
+    serves = ranks if "rank any" in text else 1  # printed once
+    columns, arrows = picture(*words)
+    assert len(columns) == ranks and len({len(column) for column in columns}) == 1, words
+    assert len(arrows["message"]) == serves * len(re.findall(r"^ *send ", text, re.MULTILINE)) > 0, (words, text)
+    assert arrows["reduce"] and all(a[0] == b[0] for a, b in arrows["reduce"]), words
+    assert any("touched" in box.get("class") for box in columns[0]), words
+tree = picture("bcast", "-n", "7", "--algorithm", "tree 2")[1]["message"]
+assert len(tree) == 6 and all(a[0] < b[0] for a, b in tree), tree
+assert len(picture("barrier", "-n", "4")[1]["message"]) == 8
+
 for words, why in [
+    (["allreduce", "-n", "4", "--draw", "--rank", "1"], "without --rank"),
+    (["allreduce", "-n", "4", "--draw", "--verify"], "one thing each"),
+    (["allreduce", "-n", "3000", "--draw"], "too large to look at"),
     (["allreduce", "-n", "4", "--simulate"], "needs --bytes"),
     (["allreduce", "-n", "4", "--bytes", "64k"], "not '64k'"),
     (["allreduce", "-n", "4", "--network", "/nowhere"], "cannot be read"),

@@ -1,0 +1,155 @@
+// Collectives by size: what one of a row of them takes.
+//   sizes <barrier|bcast|reduce|allreduce|reducescatter|allgather|alltoall> <blocking|persistent|init> <bytes>...
+// Bytes are of the vector; of each rank's block in reducescatter, allgather, alltoall. init: to make and to free the request of a
+// persistent one. Batches grow until kSeconds are over; the slowest rank counts. The last result is checked.
+#include "../common/bench.h"
+
+#include <mpi.h>
+
+#include "../common/fail.h"
+
+enum { kWarm = 5, kBatch = 5, kMost = 20000 };
+static const double kSeconds = 0.2;
+
+typedef enum { kBarrier, kBcast, kReduce, kAllreduce, kReduceScatter, kAllgather, kAlltoall, kCollectives } Collective;
+static const char* const names[] = {"barrier",       "bcast",     "reduce",  "allreduce",
+                                    "reducescatter", "allgather", "alltoall"};
+
+static int rank, size, n;  // doubles in a block
+static double *in, *out;
+
+static void call(Collective what) {
+  const MPI_Comm w = MPI_COMM_WORLD;
+  switch (what) {
+    case kBarrier:
+      MPI_Barrier(w);
+      break;
+    case kBcast:
+      MPI_Bcast(rank == 0 ? in : out, n, MPI_DOUBLE, 0, w);
+      break;
+    case kReduce:
+      MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_SUM, 0, w);
+      break;
+    case kAllreduce:
+      MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_SUM, w);
+      break;
+    case kReduceScatter:
+      MPI_Reduce_scatter_block(in, out, n, MPI_DOUBLE, MPI_SUM, w);
+      break;
+    case kAllgather:
+      MPI_Allgather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, w);
+      break;
+    case kAlltoall:
+      MPI_Alltoall(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, w);
+      break;
+    case kCollectives:
+      break;
+  }
+}
+
+static MPI_Request make(Collective what) {
+  const MPI_Comm w = MPI_COMM_WORLD;
+  const MPI_Info i = MPI_INFO_NULL;
+  MPI_Request r = MPI_REQUEST_NULL;
+  switch (what) {
+    case kBarrier:
+      MPI_Barrier_init(w, i, &r);
+      break;
+    case kBcast:
+      MPI_Bcast_init(rank == 0 ? in : out, n, MPI_DOUBLE, 0, w, i, &r);
+      break;
+    case kReduce:
+      MPI_Reduce_init(in, out, n, MPI_DOUBLE, MPI_SUM, 0, w, i, &r);
+      break;
+    case kAllreduce:
+      MPI_Allreduce_init(in, out, n, MPI_DOUBLE, MPI_SUM, w, i, &r);
+      break;
+    case kReduceScatter:
+      MPI_Reduce_scatter_block_init(in, out, n, MPI_DOUBLE, MPI_SUM, w, i, &r);
+      break;
+    case kAllgather:
+      MPI_Allgather_init(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, w, i, &r);
+      break;
+    case kAlltoall:
+      MPI_Alltoall_init(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, w, i, &r);
+      break;
+    case kCollectives:
+      break;
+  }
+  return r;
+}
+
+// Rank r's element i; block b of its vector begins at element b * n.
+static double element(int r, int i) { return r + 1 + i % 7; }
+
+static void check(Collective what) {
+  const int i = n - 1;
+  double sum = 0, want = 0, got = n > 0 ? out[i] : 0;
+  const int at = what == kReduceScatter ? rank * n + i : i;
+  for (int r = 0; r < size; r++) sum += element(r, at);
+  if (what == kBarrier || n == 0) return;
+  if (what == kBcast) want = element(0, i), got = rank == 0 ? want : got;
+  if (what == kReduce) want = sum, got = rank == 0 ? got : want;
+  if (what == kAllreduce || what == kReduceScatter) want = sum;
+  if (what == kAllgather) want = element(size - 1, i), got = out[(size - 1) * n + i];
+  if (what == kAlltoall) want = element(size - 1, rank * n + i), got = out[(size - 1) * n + i];
+  if (got != want) fail("%s of %d doubles: rank %d has %g, not %g", names[what], n, rank, got, want);
+}
+
+static void one(Collective what, const char* form, MPI_Request* request) {
+  if (strcmp(form, "blocking") == 0) return call(what);
+  if (strcmp(form, "init") == 0) {
+    MPI_Request made = make(what);
+    MPI_Request_free(&made);
+    return;
+  }
+  MPI_Start(request);
+  MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+// µs of one, by the slowest rank.
+static double measure(Collective what, const char* form) {
+  MPI_Request request = strcmp(form, "persistent") == 0 ? make(what) : MPI_REQUEST_NULL;
+  for (int i = 0; i < kWarm; i++) one(what, form, &request);
+  double seconds = 0;
+  int done = 0;
+  for (int batch = kBatch; seconds < kSeconds; batch = batch * 2 < kMost ? batch * 2 : kMost) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    double mine = bench_now(), slowest;
+    for (int i = 0; i < batch; i++) one(what, form, &request);
+    mine = bench_now() - mine;
+    done += batch;
+    MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    seconds += slowest;
+  }
+  if (strcmp(form, "init") != 0) check(what);
+  if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+  return seconds / done * 1e6;
+}
+
+int main(int argc, char** argv) {
+  bench_pin();
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  Collective what = kBarrier;
+  while (argc > 3 && what < kCollectives && strcmp(names[what], argv[1]) != 0) what++;
+  if (argc < 4 || what == kCollectives) fail("sizes COLLECTIVE blocking|persistent|init BYTES...");
+  for (int a = 3; a < argc; a++) {
+    const size_t bytes = strtoull(argv[a], NULL, 10), all = bytes * (size_t)size + sizeof(double);
+    char metric[64];
+    snprintf(metric, sizeof metric, "coll-%s-%s-%d", argv[2], argv[1], size);
+    if (rank == 0) bench_begin(metric, bytes, "us");
+    n = (int)(bytes / sizeof(double));
+    in = malloc(all);
+    out = malloc(all);
+    if (in == NULL || out == NULL) fail("no memory for %zu bytes", all);
+    for (int i = 0; i < n * size; i++) in[i] = element(rank, i), out[i] = 0;
+    const double us = measure(what, argv[2]);
+    if (rank == 0) bench_result(metric, bytes, us, "us");
+    free(in);
+    free(out);
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,121 @@
+// Cancelled sends: each was received whole, or never happened, and MPI_Wait returns although nobody receives (MPI 5.0, 3.8.4).
+//
+// Every rank sends to the next one; a rank alone to itself.
+#include "check.h"
+
+enum { kMost = 4 << 20 };
+static unsigned char out[kMost], in[kMost];
+static int next, before;
+
+static int was_cancelled(const MPI_Status* status) {
+  int flag;
+  MPI_Test_cancelled(status, &flag);
+  return flag;
+}
+
+static void check_nothing_is_here(void) {
+  int flag;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  CHECK(!flag, "a message that was taken back is still there");
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void nobody_receives(int bytes) {
+  MPI_Request requests[3];
+  MPI_Status statuses[3];
+  fill(out, (size_t)bytes, 1);
+  MPI_Ssend_init(out, bytes, MPI_BYTE, next, 3, MPI_COMM_WORLD, &requests[2]);
+  for (int round = 0; round < 3; round++) {
+    MPI_Issend(out, bytes, MPI_BYTE, next, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(out, bytes, MPI_BYTE, next, 2, MPI_COMM_WORLD, &requests[1]);
+    MPI_Start(&requests[2]);
+    for (int i = 0; i < 3; i++) MPI_Cancel(&requests[i]);
+    MPI_Waitall(3, requests, statuses);
+    CHECK(was_cancelled(&statuses[0]) && was_cancelled(&statuses[2]), "nobody receives it");
+    if (bytes > 1 << 16) CHECK(was_cancelled(&statuses[1]), "nobody receives it");
+    int gone = was_cancelled(&statuses[1]), came;
+    MPI_Sendrecv(&gone, 1, MPI_INT, next, 9, &came, 1, MPI_INT, before, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!came) MPI_Recv(in, bytes, MPI_BYTE, before, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    check_nothing_is_here();
+  }
+  // A persistent one is as good as before.
+  MPI_Request receive;
+  memset(in, 0, (size_t)bytes);
+  MPI_Irecv(in, bytes, MPI_BYTE, before, 3, MPI_COMM_WORLD, &receive);
+  MPI_Start(&requests[2]);
+  MPI_Wait(&receive, &statuses[0]);
+  MPI_Wait(&requests[2], &statuses[2]);
+  CHECK(!was_cancelled(&statuses[2]));
+  CHECK_PATTERN(in, (size_t)bytes, 1);
+  MPI_Request_free(&requests[2]);
+  // One that is let go goes all the same, before what is sent later.
+  MPI_Issend(out, bytes, MPI_BYTE, next, 4, MPI_COMM_WORLD, &requests[0]);
+  MPI_Cancel(&requests[0]);
+  MPI_Request_free(&requests[0]);
+  MPI_Sendrecv(out, 1, MPI_BYTE, next, 9, in, 1, MPI_BYTE, before, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+// What is left keeps its order.
+static void order(int bytes) {
+  static const int tags[] = {1, 2, 1, 1, 2, 3}, left[] = {0, 2, 3, 5};
+  MPI_Request requests[6];
+  MPI_Status status;
+  for (int i = 0; i < 6; i++) {
+    fill(out + i * bytes, (size_t)bytes, (unsigned)i);
+    MPI_Issend(out + i * bytes, bytes, MPI_BYTE, next, tags[i], MPI_COMM_WORLD, &requests[i]);
+  }
+  for (int i = 1; i < 6; i += 3) {
+    MPI_Cancel(&requests[i]);
+    MPI_Wait(&requests[i], &status);
+    CHECK(was_cancelled(&status), "nobody receives it");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 4; i++) {
+    MPI_Recv(in, bytes, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    CHECK_EQ(status.MPI_TAG, tags[left[i]]);
+    CHECK_PATTERN(in, (size_t)bytes, (unsigned)left[i]);
+  }
+  MPI_Waitall(6, requests, MPI_STATUSES_IGNORE);
+}
+
+// While the receive may be there: exactly one of the message and of what is sent in its place arrives.
+static void race(int bytes, int rounds) {
+  for (int i = 0; i < rounds; i++) {
+    MPI_Request send, receive = MPI_REQUEST_NULL;
+    MPI_Status status;
+    fill(out, (size_t)bytes, (unsigned)i);
+    memset(in, 0, (size_t)bytes);
+    if (i % 3 == 0) MPI_Irecv(in, bytes, MPI_BYTE, before, 5, MPI_COMM_WORLD, &receive);
+    (i % 2 ? MPI_Isend : MPI_Issend)(out, bytes, MPI_BYTE, next, 5, MPI_COMM_WORLD, &send);
+    if (i % 3 == 1) MPI_Irecv(in, bytes, MPI_BYTE, before, 5, MPI_COMM_WORLD, &receive);
+    MPI_Cancel(&send);
+    if (i % 3 == 2) MPI_Irecv(in, bytes, MPI_BYTE, before, 5, MPI_COMM_WORLD, &receive);
+    MPI_Wait(&send, &status);
+    const int gone = was_cancelled(&status);
+    if (gone) {
+      fill(out, (size_t)bytes, (unsigned)i + 1000);
+      MPI_Send(out, bytes, MPI_BYTE, next, 5, MPI_COMM_WORLD);
+    }
+    MPI_Wait(&receive, &status);
+    check_status(&status, before, 5, bytes, MPI_BYTE);
+    int came;
+    MPI_Sendrecv(&gone, 1, MPI_INT, next, 9, &came, 1, MPI_INT, before, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK_PATTERN(in, (size_t)bytes, (unsigned)(came ? i + 1000 : i));
+  }
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  next = (world_rank + 1) % world_size;
+  before = (world_rank + world_size - 1) % world_size;
+  static const int sizes[] = {0, 8, 5000, 100000, kMost};
+  for (int i = 0; i < 5; i++) {
+    nobody_receives(sizes[i]);
+    check_nothing_is_here();
+    if (sizes[i] <= kMost / 6) order(sizes[i]);
+    race(sizes[i], sizes[i] == kMost ? 12 : 120);
+    check_nothing_is_here();
+  }
+  return finish();
+}
