@@ -425,8 +425,8 @@ void OfiPort::deliver(Handler& handler, const Arrived& arrived) noexcept {
   for (std::uint32_t i = 0; i < frame.packets && read_packet(&at, end, &packet); ++i) handler.packet(frame, packet);
 }
 
-// The net provider of libfabric before 1.20 says that it lets go of a buffer when the last place in it has its message, and
-// messages of other connections may still be on their way into places before that one.
+// The net provider of libfabric before 1.20, and ofi_rxm, say that they let go of a buffer when the last place in it has its
+// message, and messages of other connections may still be on their way into places before that one.
 bool OfiPort::is_free(const Arrived& arrived) const noexcept {
   OfiReceive& buffer = *arrived.buffer;
   buffer.released |= arrived.last;
@@ -435,7 +435,7 @@ bool OfiPort::is_free(const Arrived& arrived) const noexcept {
   if (arrived.bytes != 0) {
     buffer.end = std::max(buffer.end, static_cast<std::size_t>(arrived.data - buffer.data) + arrived.bytes);
   }
-  const bool has_holes = buffer.bytes < buffer.end && !buffer.torn && fabric_->provider() == "net";
+  const bool has_holes = buffer.bytes < buffer.end && !buffer.torn;
   if (!buffer.released || has_holes) return false;
   buffer.bytes = buffer.end = 0;
   buffer.released = buffer.torn = false;
