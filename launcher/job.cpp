@@ -279,14 +279,17 @@ void Job::judge_missing(int rank, int other, const std::string& why) {
     if (ending_ || ranks_[r].lost || !ranks_[r].running) return;
   }
   const std::string sentence = describe(rank) + " cannot reach " + describe(other) + ": " + why;
-  // A host that misses more hosts than miss it is the one that is cut off. What was judged so once stays: of two hosts that
-  // accuse each other no part of each must be ended.
+  // A host that misses more hosts than miss it is the one that is cut off; else the rank that more ranks miss. What was judged so
+  // once stays: of two hosts that accuse each other no part of each must be ended.
   const int node = ranks_[rank].node, other_node = ranks_[other].node;
+  const auto missed_by = [this](int r) { return std::ranges::count(missing_, r, &std::pair<int, int>::second); };
   const auto misses_itself = std::ranges::count(missing_nodes_, node, &std::pair<int, int>::first);
   const auto is_missed = std::ranges::count(missing_nodes_, other_node, &std::pair<int, int>::second);
-  const bool itself = !cut_off_.contains(other_node) && (cut_off_.contains(node) || misses_itself > is_missed);
+  const bool itself = cut_off_.contains(node) != cut_off_.contains(other_node) ? cut_off_.contains(node)
+                      : misses_itself != is_missed                             ? misses_itself > is_missed
+                                                                               : missed_by(rank) > missed_by(other);
   const int gone = itself ? rank : other;
-  cut_off_.insert(ranks_[gone].node);
+  if (node != other_node) cut_off_.insert(ranks_[gone].node);
   const int survivor = find_survivor([gone](int r) { return r == gone; });
   if (survivor < 0) return end_job(kFailed, sentence + "; ending the job");
   go_on(kFailed, sentence + "; rank " + std::to_string(gone) + " is ended", survivor);

@@ -92,7 +92,7 @@ class Picture {
   }
 
  private:
-  // visit(Operand, Instruction, 'l', 'r' or 't' of it), rank by rank.
+  // visit(instruction, peer, left, right, to), rank by rank; what an instruction does not use of these means nothing.
   template <class Visit>
   void each(Visit&& visit) const {
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
@@ -190,12 +190,12 @@ class Picture {
 Status draw(std::span<const Plan> plans, std::string& svg) {
   const std::uint64_t most = std::uint64_t{plans[0].spec.ranks} * std::max(plans[0].blocks, 1u);
   if (most > kMostBoxes) {
-    return error(MPI_ERR_ARG, "a picture of %u ranks with %u blocks each is too large to look at; draw fewer ranks",
-                 plans[0].spec.ranks, plans[0].blocks);
+    return error(MPI_ERR_ARG, "a picture of %u ranks with %u blocks each is too large to look at", plans[0].spec.ranks,
+                 plans[0].blocks);
   }
   Picture picture(plans, svg);
   if (picture.boxes() > kMostBoxes) {
-    return error(MPI_ERR_ARG, "a picture of %llu boxes is too large to look at; draw fewer ranks",
+    return error(MPI_ERR_ARG, "a picture of %llu boxes is too large to look at",
                  static_cast<unsigned long long>(picture.boxes()));
   }
   picture.draw();

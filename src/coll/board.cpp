@@ -83,7 +83,7 @@ Round alltoall_round(const mpi::Comm& comm, Buffer send_each, Buffer recv_each) 
 }  // namespace
 
 Outcome board_barrier(mpi::Comm& comm, Form form) {
-  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kMoves, round_of_all(comm, 0, {}));
+  if (form.kind != Form::kBlocking) return set_up(comm, form, round_of_all(comm, 0, {}));
   wire::Board* board = board_of(comm, Uses::kMoves);
   if (board == nullptr) return {};
   return carry_out(comm, *board, round_of_all(comm, 0, {}));
@@ -94,7 +94,7 @@ Status bcast_cell(mpi::Comm& comm, wire::Board& board, Buffer data, int root) {
 }
 
 Outcome board_bcast(mpi::Comm& comm, Form form, Buffer data, int root) {
-  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kMoves, bcast_round(comm, data, root));
+  if (form.kind != Form::kBlocking) return set_up(comm, form, bcast_round(comm, data, root));
   wire::Board* board = board_of(comm, Uses::kMoves);
   if (board == nullptr) return {};
   if (size_of(data.bytes()) > board->cell_bytes()) return long_bcast(comm, *board, data, root);
@@ -103,7 +103,7 @@ Outcome board_bcast(mpi::Comm& comm, Form form, Buffer data, int root) {
 
 Outcome board_gather(mpi::Comm& comm, Form form, Buffer send, Buffer recv_each, int root) {
   const Round round = gather_round(comm, send, recv_each, root);
-  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kMoves, round);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, round);
   wire::Board* board = board_of(comm, Uses::kMoves);
   if (board == nullptr) return {};
   if (round.bytes > board->cell_bytes()) return agree(comm, *board, round.bytes);
@@ -112,7 +112,7 @@ Outcome board_gather(mpi::Comm& comm, Form form, Buffer send, Buffer recv_each, 
 
 Outcome board_allgather(mpi::Comm& comm, Form form, Buffer send, Buffer recv_each) {
   const Round round = allgather_round(comm, send, recv_each);
-  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kMoves, round);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, round);
   wire::Board* board = board_of(comm, Uses::kMoves);
   if (board == nullptr) return {};
   if (round.bytes > board->cell_bytes() || is_long(*board, round.each)) {
@@ -123,7 +123,7 @@ Outcome board_allgather(mpi::Comm& comm, Form form, Buffer send, Buffer recv_eac
 
 Outcome board_scatter(mpi::Comm& comm, Form form, Buffer send_each, Buffer recv, int root) {
   const Round round = scatter_round(comm, send_each, recv, root);
-  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kMoves, round);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, round);
   wire::Board* board = board_of(comm, Uses::kMoves);
   if (board == nullptr) return {};
   if (round.bytes > board->cell_bytes() || is_long(*board, round.bytes / size_of(comm.size))) {
@@ -134,7 +134,7 @@ Outcome board_scatter(mpi::Comm& comm, Form form, Buffer send_each, Buffer recv,
 
 Outcome board_alltoall(mpi::Comm& comm, Form form, Buffer send_each, Buffer recv_each) {
   const Round round = alltoall_round(comm, send_each, recv_each);
-  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kMoves, round);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, round);
   wire::Board* board = board_of(comm, Uses::kMoves);
   if (board == nullptr) return {};
   if (round.bytes > board->cell_bytes() || is_long(*board, round.each)) {

@@ -23,9 +23,9 @@ using mpi::Op;
 // Nothing: by messages. A persistent one is set up; nonblocking ones always go by messages.
 using Outcome = std::optional<Status>;
 
-enum class Uses { kMoves, kReduces };
+enum class Uses { kMoves, kReduces, kAgain };
 
-// The board of a communicator that has one by now; null: by messages. It is made by the first reduction, or when as many
+// The board of a communicator that has one by now; null: by messages. It is made by the first reduction, the first persistent one, or when as many
 // other collectives have been called as HEDDLE_BOARD_AFTER says, by all ranks in the same call: each function below asks once.
 wire::Board* make_board(mpi::Comm& comm, Uses uses) noexcept;
 inline wire::Board* board_of(mpi::Comm& comm, Uses uses) noexcept {

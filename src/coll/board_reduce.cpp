@@ -83,7 +83,7 @@ Status allreduce_cell(mpi::Comm& comm, wire::Board& board, std::size_t all, Buff
 
 Outcome board_reduce(mpi::Comm& comm, Form form, Buffer own, void* result, Op& op, int root) {
   const Round round = reduce_round(comm, own, result, op, root);
-  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kReduces, round);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, round);
   wire::Board* board = board_for(comm, *own.type);
   if (board == nullptr) return {};
   if (coll::raw_bytes(*own.type) > board->cell_bytes()) return agree(comm, *board, round.bytes);
@@ -94,7 +94,7 @@ Outcome board_reduce(mpi::Comm& comm, Form form, Buffer own, void* result, Op& o
 Outcome board_allreduce(mpi::Comm& comm, Form form, Buffer own, void* result, Op& op) {
   const std::size_t bytes = raw_bytes(own);
   if (form.kind != Form::kBlocking) {
-    return set_up(comm, form, Uses::kReduces, allreduce_round(comm, own, result, op), combines_alone(comm, bytes));
+    return set_up(comm, form, allreduce_round(comm, own, result, op), combines_alone(comm, bytes));
   }
   wire::Board* board = board_for(comm, *own.type);
   if (board == nullptr) return {};
@@ -107,7 +107,7 @@ Outcome board_reduce_scatter_block(mpi::Comm& comm, Form form, const void* own, 
                                    Datatype& type, Op& op) {
   const Buffer all(own, comm.size * count, type);
   const Round round = share_round(comm, all, result, count, op);
-  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kReduces, round);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, round);
   wire::Board* board = board_for(comm, type);
   if (board == nullptr) return {};
   if (coll::raw_bytes(type) > board->cell_bytes()) return agree(comm, *board, round.bytes);
@@ -119,7 +119,7 @@ Outcome board_reduce_scatter_block(mpi::Comm& comm, Form form, const void* own, 
 
 Outcome board_scan(mpi::Comm& comm, Form form, Buffer own, void* result, Op& op, bool inclusive) {
   const Round round = scan_round(comm, own, result, op, inclusive);
-  if (form.kind != Form::kBlocking) return set_up(comm, form, Uses::kReduces, round);
+  if (form.kind != Form::kBlocking) return set_up(comm, form, round);
   wire::Board* board = board_for(comm, *own.type);
   if (board == nullptr) return {};
   if (round.bytes > board->cell_bytes()) return agree(comm, *board, round.bytes);

@@ -120,13 +120,13 @@ Status open_board(mpi::Comm& comm, wire::Board& common, const Round& round, Boar
 
 }  // namespace
 
-Outcome set_up(mpi::Comm& comm, Form form, Uses uses, const Round& round, bool is_short) {
+Outcome set_up(mpi::Comm& comm, Form form, const Round& round, bool is_short) {
   if (form.kind == Form::kNonblocking) return {};
-  wire::Board* common = board_of(comm, uses);
+  wire::Board* common = board_of(comm, Uses::kAgain);
   if (common == nullptr) return {};
-  const bool is_raw = round.raw && raw_bytes(*round.shows.type) == 0;
+  const bool has_gaps = round.raw && raw_bytes(*round.shows.type) == 0;
   const auto bytes = static_cast<std::int64_t>(round.bytes);
-  std::int64_t least_of[] = {is_short && !is_raw && round.bytes <= common->cell_bytes(), bytes, -bytes};
+  std::int64_t least_of[] = {is_short && !has_gaps && round.bytes <= common->cell_bytes(), bytes, -bytes};
   if (Status s = least(comm, least_of, 3); !s) return s;
   if (least_of[0] == 0 || least_of[1] != -least_of[2])
     return {};  // whose arguments do not match hear of it in each run

@@ -18,6 +18,6 @@ namespace heddle::coll {
 
 // Makes the request of a persistent collective. `is_short`: it can be one turn. Nothing: by messages, at all ranks. REQUIRES: the
 // form is not blocking.
-Outcome set_up(mpi::Comm& comm, Form form, Uses uses, const Round& round, bool is_short = true);
+Outcome set_up(mpi::Comm& comm, Form form, const Round& round, bool is_short = true);
 
 }  // namespace heddle::coll

@@ -93,7 +93,7 @@ struct Comm : Object {
   std::shared_ptr<const Topology> topology;  // null: none; set before anyone has the handle
   Win* win = nullptr;                        // the window whose own it is: that hears of what fails
 
-  // What its blocking collectives go by within a node (coll/board.hpp), when there is one; until then, how many are still to
+  // What its blocking and persistent collectives go by within a node (coll/board.hpp), when there is one; until then, how many are still to
   // come before it is made. Of the thread that calls the collective.
   std::unique_ptr<wire::Board> board;
   static constexpr int kNever = -1, kUndecided = -2;

@@ -133,7 +133,7 @@ const std::array<Control, kControls> kTable{{
      "collectives",
      "how many blocking collectives of a communicator within a node go by messages before it gets memory of its own "
      "for "
-     "them (a reduction makes it at once); -1: it never does. All ranks need the same value",
+     "them (a reduction or a persistent one makes it at once); -1: it never does. All ranks need the same value",
      4,
      -1,
      1 << 30,

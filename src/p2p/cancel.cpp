@@ -34,13 +34,13 @@ bool remove_message(portals::MatchList& list, const match::Key& key, std::uint64
   return found;
 }
 
+}  // namespace
+
 void end_cancelled(SendRequest& send) noexcept {
   withdraw_offer(send);
   send.cancelled = true;
   finish(send);
 }
-
-}  // namespace
 
 void take_back(const SendRequest& send, vci::Lane& lane) noexcept {
   const TakeBackPrefix prefix{name_of(send), lane.owner().domain().self(), lane.owner().index()};
@@ -72,6 +72,8 @@ void on_taken_back(vci::Vci& vci, const wire::Packet& packet) {
       send.everything_there = true;
       return vci.wake_waiters();
     }
+    send.taken_back = send.streaming;
+    if (send.taken_back) return;  // its next push ends it
   }
   end_cancelled(send);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "p2p/cancel.hpp"
 #include "p2p/receive.hpp"
 #include "p2p/send.hpp"
 #include "vci/domain.hpp"
@@ -27,7 +28,7 @@ Arriving::Name name_of(const wire::Header& header, std::uint64_t sender) noexcep
 Pushed push_eager_data(vci::SendOp& op, vci::Lane& lane) {
   auto& send = static_cast<SendRequest&>(op);
   Range& rest = send.mine;
-  if (!send.revoked) [[likely]] {
+  if (!send.revoked && !send.taken_back) [[likely]] {
     const EagerDataPrefix prefix{name_of(send), rest.at};
     const std::size_t n = std::min<std::size_t>(rest.bytes, lane.max_packet());
     wire::Payload payload = bytes_at(send, rest.at, n);
@@ -37,6 +38,8 @@ Pushed push_eager_data(vci::SendOp& op, vci::Lane& lane) {
     if (rest.bytes != 0) return Pushed::kMore;
   }
   send.streaming = false;
+  if (send.taken_back) [[unlikely]]
+    end_cancelled(send);
   return Pushed::kFinished;
 }
 

@@ -49,7 +49,8 @@ struct SendRequest : Request, vci::MessageOp {
   Mode mode;
   bool streaming = false;  // among the lane's streams
   bool everything_there = false;
-  bool revoked = false;  // loss.hpp: the peer may name it, and nothing comes of that
+  bool revoked = false;     // loss.hpp: the peer may name it, and nothing comes of that
+  bool taken_back = false;  // cancel.hpp: the peer has forgotten it, and its stream has to end
   Arguments args;
   vci::Lane* lane = nullptr;
   mpi::PackCursor cursor;

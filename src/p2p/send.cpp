@@ -107,7 +107,7 @@ Status SendRequest::start() noexcept {
   push = is_long ? push_announcement : push_eager;
   whole = is_long && vci->domain().long_messages() == vci::LongMessages::kEager;
   const wire::Header header = header_of(*this, kEager, 0);
-  stays = answered = streaming = everything_there = false;
+  stays = answered = streaming = everything_there = taken_back = false;
   mine = handed_back = {};
   pushed = 0;
   lane->queue_message(*this, {{header.context, header.source, header.tag}, name_of(*this), cursor.total()});
