@@ -22,6 +22,7 @@ wire::Header header_of(const SendRequest& request, std::uint8_t portal, std::siz
 
 wire::Payload bytes_at(SendRequest& request, std::uint64_t at, std::size_t bytes) noexcept {
   request.cursor.seek(at);
+  if (request.cursor.contiguous()) return {request.cursor.data(), bytes};
   const auto fill = [](void* state, std::byte* to, std::size_t n) {
     static_cast<mpi::PackCursor*>(state)->pack(to, n);
   };

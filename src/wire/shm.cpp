@@ -98,8 +98,14 @@ bool ShmWire::take_cell(ShmLane& lane, unsigned kind, std::uint64_t* offset) noe
 
 bool ShmLane::send_cell(const Header& header, const void* prefix, Payload& payload) noexcept {
   CellRef ref{0, static_cast<std::uint32_t>(payload.bytes), 0};
-  if (!producer_.has_room(1) || !wire_->take_cell(*this, cell_kind_for(payload.bytes), &ref.offset)) return false;
-  payload.take(wire_->segment_->at<std::byte>(ref.offset), payload.bytes);
+  const unsigned kind = cell_kind_for(payload.bytes);
+  if (!producer_.has_room(1) || !wire_->take_cell(*this, kind, &ref.offset)) return false;
+  auto* cell = wire_->segment_->at<std::byte>(ref.offset);
+  if (kind == 0 && payload.fill == nullptr) {
+    filler_.fill(cell, static_cast<const std::byte*>(payload.data), payload.bytes);
+  } else {
+    payload.take(cell, payload.bytes);
+  }
   producer_.push_cell(header, prefix, ref);
   return true;
 }

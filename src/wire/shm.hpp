@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/lock.hpp"
+#include "wire/cell_filler.hpp"
 #include "wire/node_memory.hpp"
 #include "wire/ring_block.hpp"
 #include "wire/segment.hpp"
@@ -90,6 +91,7 @@ class ShmLane final : public TxLane {
   RingBlock* block_;
   RegionHeader* receiver_;
   PeerMemory* memory_;
+  CellFiller filler_;
   // Guarded by wire_->cells_lock_: the cells in flight, oldest first, as offset + kind, and how many of each kind.
   static constexpr std::uint32_t kMostInFlight = kCellKinds[0].per_lane + kCellKinds[1].per_lane;
   std::uint64_t cells_[kMostInFlight] = {};
