@@ -6,7 +6,7 @@ import re
 # the integer forms of handles are ours to add: they touch no state that initialisation makes.
 ANY_TIME = set("""
 Abi_get_fortran_booleans Abi_get_fortran_info Abi_get_info Abi_get_version Abi_set_fortran_booleans Abi_set_fortran_info
-Initialized Finalized Get_version Get_library_version
+Initialized Finalized Get_version Get_library_version Get_hw_resource_info
 Info_create Info_create_env Info_set Info_delete Info_get Info_get_string Info_get_valuelen Info_get_nkeys
 Info_get_nthkey Info_dup Info_free
 Session_init Session_create_errhandler Session_call_errhandler Errhandler_free

@@ -44,7 +44,11 @@ void destroy(mpi::Request& request) {
 
 Status start(mpi::Request& request);
 
-const mpi::RequestType kOperationType{start, nullptr, destroy, /*is_collective=*/true};
+const mpi::RequestType kOperationType{.start = start,
+                                      .cancel = nullptr,
+                                      .destroy = destroy,
+                                      .is_collective = true,
+                                      .must_complete = "a collective operation"};
 
 // True when the collective is over; the operation belongs to its owner again then.
 bool go_on(Operation& operation) {

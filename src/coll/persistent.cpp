@@ -81,7 +81,11 @@ Status start(mpi::Request& request) {
   return Status::ok();
 }
 
-constexpr mpi::RequestType kBoardOperationType{start, nullptr, destroy, /*is_collective=*/true};
+constexpr mpi::RequestType kBoardOperationType{.start = start,
+                                               .cancel = nullptr,
+                                               .destroy = destroy,
+                                               .is_collective = true,
+                                               .must_complete = "a collective operation"};
 
 BoardOperation::BoardOperation(mpi::Comm& c, const Round& r) noexcept : Request(kBoardOperationType), round(r) {
   comm = &c;

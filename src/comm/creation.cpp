@@ -6,7 +6,6 @@
 #include "mpi/errhandler.hpp"
 #include "mpi/error_text.hpp"
 #include "mpi/info.hpp"
-#include "mpi/matching.hpp"
 #include "mpi/process.hpp"
 
 namespace heddle::comm {
@@ -122,32 +121,6 @@ void inherit(Comm& made, Comm& parent) {
   mpi::Errhandler* handler = mpi::get_errhandler(parent);
   mpi::set_errhandler(made, *handler);
   mpi::release(*handler);
-}
-
-std::uint16_t assertions(mpi::Info* info) {
-  if (info == nullptr) return 0;
-  std::uint16_t asserted = 0;
-  if (info->get("mpi_assert_no_any_source") == "true") asserted |= mpi::kNoAnySource;
-  if (info->get("mpi_assert_no_any_tag") == "true") asserted |= mpi::kNoAnyTag;
-  return asserted;
-}
-
-std::vector<mpi::Info::Pair> known_hints(mpi::Info& info) {
-  std::vector<mpi::Info::Pair> hints = info.copy();
-  std::erase_if(hints, [](const mpi::Info::Pair& hint) {
-    return hint.first == kMatchingHint && !match::parse_choice(hint.second);
-  });
-  return hints;
-}
-
-void set_info(Comm& made, mpi::Info* info) {
-  if (info != nullptr) made.info = mpi::take_info(known_hints(*info));
-}
-
-void follow_hints(Comm& comm) {
-  if (comm.info == nullptr) return;
-  const std::optional<std::string> engine = comm.info->get(kMatchingHint);
-  if (engine && !mpi::set_matching(comm, *match::parse_choice(*engine))) comm.info->erase(kMatchingHint);
 }
 
 Status ranks_in(Comm& comm, const mpi::Group& group, std::vector<int>* ranks) {

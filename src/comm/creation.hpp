@@ -22,16 +22,6 @@ Status make_comm(Comm& parent, std::vector<mpi::ProcessId> members, int rank, mp
 
 // The parent's error handler for one that was made from it.
 void inherit(Comm& made, Comm& parent);
-// What the program's hints assert, in mpi::Assertion bits (MPI 5.0, 7.4.4); null: nothing.
-std::uint16_t assertions(mpi::Info* info);
-// The hints of a communicator that was made with some; follow_hints() when it is complete.
-void set_info(Comm& made, mpi::Info* info);
-// The pairs without those that are hints of ours with a value that means nothing: a program shall not see them as taken.
-std::vector<mpi::Info::Pair> known_hints(mpi::Info& info);
-// Does what the communicator's hints ask for. What there is no memory for is no hint any more (MPI 5.0, 7.4.4: they may be
-// ignored). REQUIRES: they are known_hints().
-void follow_hints(Comm& comm);
-inline constexpr char kMatchingHint[] = "heddle_matching";  // the words of HEDDLE_MATCHING
 // The ranks in `comm` of the group's members, in the group's order.
 Status ranks_in(Comm& comm, const mpi::Group& group, std::vector<int>* ranks);
 

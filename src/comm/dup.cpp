@@ -9,6 +9,7 @@
 #include "base/slab.hpp"
 #include "comm/api_comm.hpp"
 #include "comm/creation.hpp"
+#include "comm/hints.hpp"
 #include "comm/intercomm.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/handle.hpp"
@@ -148,7 +149,8 @@ void destroy(mpi::Request& request) {
   mpi::release(parent);
 }
 
-const mpi::RequestType kDuplicationType{nullptr, nullptr, destroy};
+const mpi::RequestType kDuplicationType{
+    .start = nullptr, .cancel = nullptr, .destroy = destroy, .must_complete = "the making of a communicator"};
 
 void settle(Duplication& d) {
   const Status status = d.copy.settle(d.messages.error(), d.attributes);

@@ -10,6 +10,7 @@
 #include "coll/api.hpp"
 #include "comm/api_comm.hpp"
 #include "comm/creation.hpp"
+#include "comm/hints.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/process.hpp"
 

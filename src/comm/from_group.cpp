@@ -8,6 +8,7 @@
 
 #include "comm/api_session.hpp"
 #include "comm/creation.hpp"
+#include "comm/hints.hpp"
 #include "comm/intercomm.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/process.hpp"

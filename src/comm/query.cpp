@@ -4,6 +4,7 @@
 
 #include "comm/api_comm.hpp"
 #include "comm/creation.hpp"
+#include "comm/hints.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/topology.hpp"
 
@@ -106,8 +107,7 @@ Status comm_set_info(Comm& comm, Info* info) {
 
 Status comm_get_info(Comm& comm, MPI_Info* info_used) {
   std::lock_guard lock(comm.mutex);
-  Info* copy = mpi::take_info(comm.info != nullptr ? comm.info->copy() : std::vector<Info::Pair>());
-  return mpi::hand_out(copy, info_used, "an info object");
+  return mpi::hand_out(mpi::take_info(comm::hints_in_force(comm)), info_used, "an info object");
 }
 
 }  // namespace heddle::api

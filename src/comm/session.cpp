@@ -72,8 +72,7 @@ Status session_finalize(MPI_Session* session) {
 }
 
 Status session_get_info(Session& session, MPI_Info* info_used) {
-  return mpi::hand_out(mpi::take_info({{kThreadLevel, mpi::thread_level_name(session.threads)},
-                                       {"mpi_memory_alloc_kinds", "system,mpi"}}),
+  return mpi::hand_out(mpi::take_info({{kThreadLevel, mpi::thread_level_name(session.threads)}, mpi::memory_kinds()}),
                        info_used, "an info object");
 }
 

@@ -122,6 +122,7 @@ std::vector<Info::Pair> environment_pairs(int argc, char* const argv[]) {
   }
   char directory[PATH_MAX];
   if (getcwd(directory, sizeof directory) != nullptr) add("wdir", directory);
+  pairs.push_back(memory_kinds());
   return pairs;
 }
 

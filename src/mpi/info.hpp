@@ -37,6 +37,11 @@ struct Info : Object {
   std::vector<Pair> copy();
 };
 
+// Whose memory a program may hand to MPI, in every session, communicator and window (MPI 5.0, 11.4.3): the system's and
+// MPI's own, whatever it has asked for.
+inline constexpr char kMemoryKinds[] = "mpi_memory_alloc_kinds";
+inline Info::Pair memory_kinds() { return {kMemoryKinds, "system,mpi"}; }
+
 // Null when memory ran out.
 Info* take_info(std::vector<Info::Pair> pairs = {}) noexcept;
 void release(Info& info) noexcept;

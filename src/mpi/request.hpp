@@ -39,6 +39,9 @@ struct RequestType {
   bool (*give_up)(Request&) = nullptr;
   // The sentence of an error that is the type's own; null where p2p knows.
   Status (*explain)(const Request&) = nullptr;
+  // Whose request must be completed: neither MPI_Cancel nor, before its end, MPI_Request_free may be called for it (MPI 5.0,
+  // 6.12 and 12.3.5). Null: nobody's.
+  const char* must_complete = nullptr;
 };
 
 struct Request : Object {

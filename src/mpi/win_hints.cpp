@@ -80,6 +80,7 @@ std::vector<Info::Pair> hints_in_force(Win& win) {
   for (const Hint& hint : kHints) {
     if (applies(hint, win)) pairs.emplace_back(hint.key, in_force(win, hint));
   }
+  pairs.push_back(memory_kinds());
   return pairs;
 }
 

@@ -256,17 +256,29 @@ Status testsome(MPI_Count incount, MPI_Request requests[], int* outcount, int in
   return consume_some(n, requests, outcount, indices, statuses);
 }
 
+namespace {
+
+Status refuse(const Request& request, const char* procedure) {
+  return error(MPI_ERR_REQUEST, "the request is of %s, for which %s may not be called; complete it",
+               request.type->must_complete, procedure);
+}
+
+}  // namespace
+
 Status request_free(MPI_Request* handle) {
   Request* request = mpi::from_handle(*handle);
+  const bool under_way = request->active && !request->is_complete();
+  if (request->type->must_complete != nullptr && under_way) return refuse(*request, "MPI_Request_free");
   *handle = MPI_REQUEST_NULL;
   if (p2p::is_generalized(*request)) return p2p::free_generalized(*request);
-  request->active && !request->is_complete() ? p2p::abandon(*request) : p2p::destroy(request);
+  under_way ? p2p::abandon(*request) : p2p::destroy(request);
   return Status::ok();
 }
 
 Status cancel(MPI_Request* handle) {
   Request* request = mpi::from_handle(*handle);
   if (p2p::is_generalized(*request)) return p2p::cancel_generalized(*request);
+  if (request->type->must_complete != nullptr) return refuse(*request, "MPI_Cancel");
   if (request->type->cancel != nullptr && request->active && !request->is_complete()) request->type->cancel(*request);
   return Status::ok();
 }

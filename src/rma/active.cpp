@@ -66,7 +66,11 @@ bool give_up_transfer(mpi::Request& request) {
   p2p::finish(transfer);
   return true;
 }
-const mpi::RequestType kTransferType{nullptr, nullptr, destroy_transfer, false, give_up_transfer};
+const mpi::RequestType kTransferType{.start = nullptr,
+                                     .cancel = nullptr,
+                                     .destroy = destroy_transfer,
+                                     .give_up = give_up_transfer,
+                                     .must_complete = "an operation on a window"};
 
 Status lane_of(Window& window, int rank, vci::Lane** lane) {
   return p2p::find_lane(*window.comm, mpi::Channel::kUser, rank, 0, lane);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mpi/pack.hpp"
+#include "mpi/pack_copy.hpp"
 #include "mpi/type_map.hpp"
 
 namespace heddle::mpi {
@@ -76,6 +77,38 @@ TEST(PackLoops, EveryLengthAndNumberOfBlocks) {
     }
   }
 }
+
+// Past the caches: a row from any 16 bytes on, or lines at places of lines.
+TEST(PackLoops, PastTheCaches) {
+  if (!has_wide) GTEST_SKIP() << "this processor's vectors are shorter";
+  for (std::size_t block : {64, 128, 320, 4096}) {
+    for (std::size_t count : {1, 2, 5, 40}) {
+      for (std::size_t from_gap : {std::size_t{0}, std::size_t{1}, std::size_t{64}, block}) {
+        for (std::size_t to_gap : {std::size_t{0}, std::size_t{64}, std::size_t{192}}) {
+          for (std::size_t shift = 0; shift < (to_gap == 0 ? 64U : 1U); shift += 16) {
+            SCOPED_TRACE(testing::Message() << count << " blocks of " << block << ", gaps " << from_gap << ", "
+                                            << to_gap << ", begun at " << shift);
+            const std::size_t from_stride = block + from_gap, to_stride = block + to_gap;
+            const Fenced from((count - 1) * from_stride + block), to(count * to_stride + 64 - shift);
+            for (std::size_t i = 0; i < from.size(); ++i) from[i] = pattern(i);
+            std::fill_n(to.data(), to.size(), std::byte{0x5a});
+            std::vector<std::byte> expected(to.size(), std::byte{0x5a});
+            // It ends where a page does, so it begins at `shift` in a line.
+            for (std::size_t b = 0; b < count; ++b) {
+              std::copy_n(&from[b * from_stride], block, expected.begin() + static_cast<std::ptrdiff_t>(b * to_stride));
+            }
+            copy_past_caches(from.data(), static_cast<MPI_Count>(from_stride), to.data(),
+                             static_cast<MPI_Count>(to_stride), static_cast<MPI_Count>(count), block);
+            ASSERT_TRUE(std::equal(expected.begin(), expected.end(), to.data()));
+          }
+        }
+      }
+    }
+  }
+}
+
+// As much as goes that way.
+TEST(PackLoops, MoreThanCachesKeep) { check(64, 128, static_cast<std::size_t>(kPastCachesFrom) / 64, false); }
 
 // At places that follow no rule, from any byte to any other.
 TEST(PackLoops, BlocksOfOneLengthAnywhere) {

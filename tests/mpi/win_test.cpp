@@ -235,7 +235,8 @@ struct WinHints : WinTest {
                           {"accumulate_ops", "same_op_no_op"},
                           {"mpi_accumulate_granularity", "0"},
                           {"same_size", "false"},
-                          {"same_disp_unit", "false"}};
+                          {"same_disp_unit", "false"},
+                          {"mpi_memory_alloc_kinds", "system,mpi"}};
 };
 
 TEST_F(WinHints, TheDefaultsAreInForceAtFirst) {
@@ -261,6 +262,7 @@ TEST_F(WinHints, WhatIsKnownAndMeansSomethingIsTakenUp) {
                                                        {"accumulate_ops", ""},
                                                        {"same_size", "1"},
                                                        {"mpi_accumulate_granularity", "-8"},
+                                                       {"mpi_memory_alloc_kinds", "system"},
                                                        {"no_such_hint", "true"}};
   for (const auto& [key, hint] : wrong) {
     set(key, hint);

@@ -163,8 +163,55 @@ static void test_wildcards(void) {
   MPI_Comm_free(&comm);
 }
 
+static void check_hint(MPI_Info info, const char* key, const char* want) {
+  char value[64] = "";
+  int flag, length = sizeof value;
+  MPI_Info_get_string(info, key, &length, value, &flag);
+  CHECK(flag && strcmp(value, want) == 0, "%s is '%s', expected '%s'", key, flag ? value : "not there", want);
+}
+
+// What nobody has asserted is false, what has no meaning is not taken, and who asks hears of all that there is.
+static void test_what_is_told(void) {
+  static const char* keys[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length",
+                               "mpi_assert_allow_overtaking", "mpi_assert_strict_persistent_collective_ordering"};
+  enum { kKeys = sizeof keys / sizeof *keys };
+  MPI_Comm comm, copy;
+  MPI_Info given, told;
+  MPI_Request request;
+  MPI_Comm_get_info(MPI_COMM_WORLD, &told);
+  for (int i = 0; i < kKeys; i++) check_hint(told, keys[i], "false");
+  check_hint(told, "mpi_memory_alloc_kinds", "system,mpi");
+  MPI_Info_free(&told);
+  check_hint(MPI_INFO_ENV, "mpi_memory_alloc_kinds", "system,mpi");
+  for (int i = 0; i < kKeys; i++) {
+    MPI_Info_create(&given);
+    MPI_Info_set(given, keys[i], "true");
+    MPI_Info_set(given, keys[(i + 1) % kKeys], "perhaps");
+    MPI_Info_set(given, "mpi_memory_alloc_kinds", "none");
+    MPI_Comm_idup_with_info(MPI_COMM_WORLD, given, &comm, &request);
+    MPI_Info_free(&given);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_get_info(comm, &told);
+    for (int k = 0; k < kKeys; k++) check_hint(told, keys[k], k == i ? "true" : "false");
+    check_hint(told, "mpi_memory_alloc_kinds", "system,mpi");
+    MPI_Info_set(told, keys[i], "nonsense");  // is a copy, and no hint
+    MPI_Comm_set_info(comm, told);
+    MPI_Info_free(&told);
+    MPI_Comm_get_info(comm, &told);
+    check_hint(told, keys[i], "true");
+    MPI_Info_free(&told);
+    MPI_Comm_dup(comm, &copy);  // has no hints of the original (MPI 5.0, 7.4.2)
+    MPI_Comm_get_info(copy, &told);
+    check_hint(told, keys[i], "false");
+    MPI_Info_free(&told);
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&comm);
+  }
+}
+
 int main(int argc, char** argv) {
   start_threaded(&argc, &argv);
+  test_what_is_told();
   test_all_tags();
   test_free_with_receives();
   test_wildcards();

@@ -20,6 +20,21 @@ static void check_flags(int want_initialized, int want_finalized) {
   }
 }
 
+// The machine can be asked at any time.
+static void check_hardware(void) {
+  MPI_Info hardware;
+  char value[8] = "";
+  int flag = 0, length = sizeof value;
+  if (MPI_Get_hw_resource_info(&hardware) == MPI_SUCCESS) {
+    MPI_Info_get_string(hardware, "mpi_shared_memory", &length, value, &flag);
+    MPI_Info_free(&hardware);
+  }
+  if (!flag || strcmp(value, "true") != 0) {
+    fprintf(stderr, "init_states: mpi_shared_memory is '%s'\n", value);
+    exit(1);
+  }
+}
+
 static int level_of(const char* name) {
   const char* names[] = {"single", "funneled", "serialized", "multiple"};
   const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
@@ -32,6 +47,7 @@ int main(int argc, char** argv) {
   int wanted = argc > 1 ? level_of(argv[1]) : MPI_THREAD_SINGLE, provided, queried, is_main, length;
   char name[MPI_MAX_PROCESSOR_NAME];
   check_flags(0, 0);
+  check_hardware();
   if (argc > 1)
     MPI_Init_thread(NULL, NULL, wanted, &provided);
   else
@@ -53,6 +69,7 @@ int main(int argc, char** argv) {
   CHECK(after > before, "%g, then %g", before, after);
   MPI_Finalize();
   check_flags(1, 1);
+  check_hardware();
   printf("rank %d is through\n", world_rank);
   return 0;
 }

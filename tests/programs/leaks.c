@@ -3,8 +3,8 @@
 //   leaks <cycles> sessions   each cycle in a session of its own, so that the library comes up and goes down as often
 //
 // Counted after a few cycles, when the pools have grown as large as they have to be, and at the end: communicator contexts
-// (MPI_T variable contexts_in_use, where there is one), open files, bytes that malloc has given out. One leaked block of malloc's
-// smallest size a cycle is more than what is allowed to differ.
+// (MPI_T variable contexts_in_use, where there is one), open files, mapped bytes that are shared with other processes, bytes that
+// malloc has given out. One leaked block of malloc's smallest size a cycle is more than what is allowed to differ.
 #include "check.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@ static char *big, *other;
 // --- what is measured ------------------------------------------------------------------------------------------------
 
 typedef struct {
-  long contexts, files, bytes;
+  long contexts, files, shared, bytes;
 } Usage;
 
 static long contexts(void) {
@@ -48,9 +48,21 @@ static long open_files(void) {
   return n;
 }
 
+static long shared_bytes(void) {
+  unsigned long from, to, bytes = 0;
+  char access[5], line[4200];
+  FILE* maps = fopen("/proc/self/maps", "r");
+  CHECK(maps != NULL);
+  while (fgets(line, sizeof line, maps) != NULL) {
+    if (sscanf(line, "%lx-%lx %4s", &from, &to, access) == 3 && access[3] == 's') bytes += to - from;
+  }
+  fclose(maps);
+  return (long)bytes;
+}
+
 static Usage usage(MPI_Comm world) {
   MPI_Barrier(world);
-  Usage u = {contexts(), open_files(), 0};
+  Usage u = {contexts(), open_files(), shared_bytes(), 0};
   struct mallinfo2 heap = mallinfo2();
   u.bytes = (long)(heap.uordblks + heap.hblkhd);
   return u;
@@ -448,6 +460,7 @@ static void cycle(MPI_Comm world) {
 static void compare(Usage before, Usage after, int cycles) {
   CHECK_EQ(after.contexts, before.contexts);
   CHECK_EQ(after.files, before.files);
+  CHECK_EQ(after.shared, before.shared);
   CHECK(after.bytes - before.bytes < kAllowed, "%ld bytes of memory more after %d cycles", after.bytes - before.bytes,
         cycles);
 }
@@ -474,7 +487,7 @@ static int extent(MPI_Datatype type, MPI_Aint* bytes, void* state) {
 }
 
 static void in_sessions(int cycles) {
-  Usage before = {0, 0, 0};
+  Usage before = {0, 0, 0, 0};
   for (int i = 0; i < cycles; i++) {
     MPI_Session session;
     MPI_Group group;

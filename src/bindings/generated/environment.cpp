@@ -102,7 +102,7 @@ HEDDLE_PUBLIC int PMPI_Free_mem(void* base) {
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Free_mem) int MPI_Free_mem(void*);
 
 HEDDLE_PUBLIC int PMPI_Get_hw_resource_info(MPI_Info* hw_info) {
-  return call<kRunning>("MPI_Get_hw_resource_info", OnNothing{}, [&]() -> Status {
+  return call<kAnyTime>("MPI_Get_hw_resource_info", OnNothing{}, [&]() -> Status {
     HEDDLE_TRY(not_null("hw_info", hw_info));
     return api::get_hw_resource_info(hw_info);
   });
