@@ -10,6 +10,7 @@
 #include "comm/creation.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/process.hpp"
+#include "mpi/spread.hpp"
 #include "rma/active.hpp"
 #include "rma/window.hpp"
 #include "vci/domain.hpp"
@@ -30,10 +31,12 @@ Status all_gather(Comm& comm, const void* mine, void* all, std::size_t bytes) {
                         mpi::byte_type(), comm);
 }
 
-Status make_own_comm(Comm& parent, Status refusal, Comm** out) {
+// Where accumulates need no order, the communicator is spread over the VCIs: nothing of a window is received with any tag.
+Status make_own_comm(Comm& parent, Status refusal, mpi::Info* info, Comm** out) {
+  const bool is_ordered = info == nullptr || info->get("accumulate_ordering") != "none";
   comm::Creation creation(parent);
   creation.refuse(refusal);
-  creation.join();
+  creation.join(is_ordered ? 0 : mpi::kNoAnyTag);
   HEDDLE_TRY(creation.agree());
   std::vector<int> ranks(static_cast<std::size_t>(parent.size));
   std::iota(ranks.begin(), ranks.end(), 0);
@@ -78,6 +81,9 @@ class Maker {
     window_.disp_unit = wish_.disp_unit;
     window_.size = wish_.size;
     window_.targets.reset(new Target[static_cast<std::size_t>(comm_.size)]);
+    for (int rank = 0; comm_.spread != nullptr && rank < comm_.size; ++rank) {
+      window_.target(rank).more.reset(new Target::Counts[kTags]);
+    }
     if (wish_.flavor == MPI_WIN_FLAVOR_SHARED) HEDDLE_TRY(check_one_node(comm_, window_.node));
     HEDDLE_TRY(window_.node.take_block(kBlockBytes, &window_.block_at));
     window_.block = new (window_.node.at<void>(window_.block_at)) Block;
@@ -148,7 +154,7 @@ class Maker {
       target.memory = window_.node.memory_of(static_cast<std::uint32_t>(target.region));
       target.way = rank == comm_.rank || window_.is_allocated() ? Way::kDirect : way_of(target.memory);
     }
-    if (target.way == Way::kMessages) window_.has_messages = true;
+    if (target.is_by_messages()) window_.has_messages = true;
     const bool is_here = rank == comm_.rank || !window_.is_allocated();
     if (target.is_direct() && is_here && !wish_.contiguous) {
       void* base = rank == comm_.rank ? window_.base : reinterpret_cast<void*>(target.card.base);
@@ -194,12 +200,12 @@ Status make_window(Comm& parent, const Wish& wish, MPI_Win* win) {
                               : error(MPI_ERR_OTHER, "this process has no shared memory, which windows need");
   }
   Comm* own = nullptr;
-  Status status = make_own_comm(parent, refusal, &own);
+  Status status = make_own_comm(parent, refusal, wish.info, &own);
   if (status) {
     std::swap(window->comm, own);
     window->comm->win = window;
     mpi::release(*own);  // the parent
-    install(*window->comm->vci);
+    mpi::for_each_stream(*window->comm, [](mpi::Stream& stream) { install(*stream.vci); });
     status = Maker(*window, wish).make();
   }
   if (!status) {

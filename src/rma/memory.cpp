@@ -142,9 +142,7 @@ Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std
     });
   }
   while (count > 0) {
-    // Those that begin in one stripe.
-    const std::size_t n =
-        std::min<std::size_t>(count, (Block::kStripeBytes - at % Block::kStripeBytes + size - 1) / size);
+    const std::size_t n = std::min(count, in_one_stripe(at, size));
     HEDDLE_TRY(under_lock(at, n * size, [&](std::byte* elements) {
       if (old != nullptr) std::memcpy(old, elements, n * size);
       mpi::reduce(op, in, elements, static_cast<MPI_Count>(n), type);

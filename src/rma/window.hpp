@@ -7,7 +7,8 @@
 //     kKernel    another process of this node brought it along: the kernel copies (wire/single_copy.hpp)
 //     kMessages  of another node, or where the kernel refuses: the target does it when it makes progress (active.hpp)
 //
-//          The first two need nothing of the target: operations are complete when the call returns.
+//          The first two need nothing of the target: operations are complete when the call returns. Where the kernel stops copying
+//          later, as the target has ended or forbidden it, kKernel becomes kMessages in the middle of an operation.
 //          Windows whose memory MPI has allocated use hardware atomics for elements of at most 8 aligned bytes. All others,
 //          and all longer elements, take the lock of a stripe, also at the target itself, so that the two never mix.
 // Threads: operations from any; synchronisation by one thread at a time for each target.
@@ -47,20 +48,26 @@ enum Held : std::uint8_t { kNothing = 0, kShared = 1, kExclusive = 2, kUnchecked
 
 struct Target {
   Card card;
-  Way way = Way::kMessages;
+  std::atomic<Way> way{Way::kMessages};
   int region = -1;  // of this node
   Block* block = nullptr;
   wire::PeerMemory* memory = nullptr;
   std::atomic<std::byte*> mapped{nullptr};  // kDirect: where its memory begins here, once it was asked for
   std::atomic<std::uint8_t> held{kNothing};
   // kMessages: packets that were sent, and how many of them are known to be done.
-  std::atomic<std::uint64_t> sent{0}, done{0};
+  struct Counts {
+    std::atomic<std::uint64_t> sent{0}, done{0};
+  };
+  Counts counts;                   // with tag 0
+  std::unique_ptr<Counts[]> more;  // of a window over several VCIs: with the other tags (active.hpp)
+  Counts& of_tag(int tag) noexcept { return tag == 0 ? counts : more[tag]; }
   // The class of an error there that the next completing call tells.
   std::atomic<int> failure{MPI_SUCCESS};
-  // And the other way round: of an operation of this member here, until it asks. Guarded by the lock of the window's VCI.
-  int owed = MPI_SUCCESS;
+  // And the other way round: of an operation of this member here, until it asks.
+  std::atomic<int> owed{MPI_SUCCESS};
 
-  bool is_direct() const noexcept { return way == Way::kDirect; }
+  bool is_direct() const noexcept { return way.load(std::memory_order_relaxed) == Way::kDirect; }
+  bool is_by_messages() const noexcept { return way.load(std::memory_order_relaxed) == Way::kMessages; }
 };
 
 struct Window : mpi::Win {
@@ -73,8 +80,8 @@ struct Window : mpi::Win {
 
   wire::NodeMemory& node;
   std::unique_ptr<Target[]> targets;
-  bool has_messages = false;  // some target is reached by packets
-  Block* block = nullptr;     // its own
+  std::atomic<bool> has_messages{false};  // some target is reached by packets
+  Block* block = nullptr;                 // its own
   std::uint64_t block_at = 0;
   LockQueue queue{*this};  // for its lock
 
