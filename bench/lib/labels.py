@@ -16,7 +16,7 @@ CACHES = {"warm": "caches warm", "cold": "caches emptied"}
 WINDOWS = {"create": "MPI_Win_create", "allocate": "MPI_Win_allocate", "shared": "MPI_Win_allocate_shared",
            "dynamic": "MPI_Win_create_dynamic"}
 
-OF_THREADS = {"own": "own windows", "one": "one window", "relaxed": "one window, accumulate_ordering=none", "everywhere": "MPI everywhere"}
+OF_THREADS = {"own": "own windows", "one": "one window", "hints": "one window, hints", "everywhere": "MPI everywhere"}
 
 KINDS_OF = {"putrate": OF_THREADS, "bands": OF_THREADS, "blocks": OF_THREADS, "without": WITHOUT, "posted": ORDERS, "unexpected": ORDERS, "bandwidth": CACHES}  # the others': KINDS
 

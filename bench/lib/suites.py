@@ -16,8 +16,8 @@ TIMEOUT = 300  # seconds of silence that one program may have
 POINT_TIMEOUT = 20  # the same for a program of several points, each measured for less than a second
 KINDS = ("own", "one", "endpoints")  # how the threads of a process are told apart, see threads/threads.h
 FORMS = ("blocking", "persistent", "init")  # of a collective
-SYNCHRONISED = (2, 3, 4, 6, 8)  # processes of a window
-WINDOWS_OF = ("own", "one", "relaxed", "everywhere")  # whose the windows of threads are, see rma/workers.h
+SYNCHRONISED = (2, 4, 8)  # processes of a window
+WINDOWS_OF = ("own", "one", "hints", "everywhere")  # whose the windows of threads are, see rma/workers.h
 PUTTING, WORKERS = (1, 2, 4), 2  # threads of a process
 DOUBLINGS = [1 << i for i in range(7)]
 

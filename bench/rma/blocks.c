@@ -80,9 +80,7 @@ static void measure_blocks(const char* kind, int threads) {
   const MPI_Aint bytes = (MPI_Aint)n * n * (MPI_Aint)sizeof(double);
   double get[kBatches], update[kBatches];
   workers_make(&inputs, kind, "allocate", threads, 2 * kTiles * bytes);
-  MPI_Info info;
-  MPI_Info_create(&info);
-  if (is(kind, "relaxed")) MPI_Info_set(info, "accumulate_ordering", "none");
+  MPI_Info info = hints_of(kind);
   all_workers = 2 * threads;
   c = memory_make_with("allocate", kTiles * inputs.threads * bytes, info);
   MPI_Info_free(&info);

@@ -2,7 +2,7 @@
 //
 //   own          a window for each thread
 //   one          one window for all
-//   relaxed      the same, with accumulate_ordering=none
+//   hints        the same, with accumulate_ordering=none and mpi_accumulate_granularity=4096
 //   everywhere   no threads: a process for each, and one window
 //
 // Two processes of T threads, or 2 T processes: worker t of one half has the worker t of the other half as its partner.
@@ -24,6 +24,16 @@ static inline void workers_init(int* argc, char*** argv, const char* program, co
   if (ranks < 2 || ranks % 2 != 0 || (ranks != 2 && !world.everywhere)) fail("%s: %d ranks do not do", program, ranks);
 }
 
+static inline MPI_Info hints_of(const char* kind) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  if (is(kind, "hints")) {
+    MPI_Info_set(info, "accumulate_ordering", "none");
+    MPI_Info_set(info, "mpi_accumulate_granularity", "4096");
+  }
+  return info;
+}
+
 // Collective: `each` bytes, all zero, for each of `threads` workers of a half, in memory of that kind.
 static inline void workers_make(Workers* w, const char* kind, const char* memory, int threads, MPI_Aint each) {
   if (threads < 1 || threads > kMaxThreads) fail("rma: 1 to %d threads, not %d", kMaxThreads, threads);
@@ -31,13 +41,9 @@ static inline void workers_make(Workers* w, const char* kind, const char* memory
   w->threads = world.everywhere ? 1 : threads;
   w->count = is(kind, "own") ? threads : 1;
   w->each = each;
-  MPI_Info info = MPI_INFO_NULL;
-  if (is(kind, "relaxed")) {
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "accumulate_ordering", "none");
-  }
+  MPI_Info info = hints_of(kind);
   for (int i = 0; i < w->count; i++) w->windows[i] = memory_make_with(memory, each * w->threads / w->count, info);
-  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  MPI_Info_free(&info);
 }
 
 static inline void workers_free(Workers* w) {

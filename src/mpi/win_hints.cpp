@@ -36,7 +36,7 @@ constexpr Hint kHints[] = {
     {"no_locks", "false", is_bool},
     {"accumulate_ordering", "rar,raw,war,waw", is_ordering, true},
     {"accumulate_ops", "same_op_no_op", is_ops},
-    {"mpi_accumulate_granularity", "0", is_number},
+    {"mpi_accumulate_granularity", "0", is_number, true},
     {"same_size", "false", is_bool},
     {"same_disp_unit", "false", is_bool},
     {"alloc_shared_noncontig", "false", is_bool, true, true},

@@ -4,6 +4,7 @@
 #include "rma/make.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "coll/api.hpp"
@@ -53,6 +54,12 @@ Status check_one_node(const Comm& comm, const wire::NodeMemory& node) {
         rank);
   }
   return Status::ok();
+}
+
+// One update by hardware is of at most 8 bytes; of more than that a lock for all of them is sooner done.
+bool wants_locks(mpi::Info* info) {
+  const std::string bytes = info == nullptr ? "0" : info->get("mpi_accumulate_granularity").value_or("0");
+  return bytes.find_first_not_of("0123456789") == bytes.npos && std::strtoull(bytes.c_str(), nullptr, 10) > 8;
 }
 
 Status make_piece(Window& window, std::size_t bytes) {
@@ -114,6 +121,7 @@ class Maker {
     if (!wish_.contiguous || comm_.rank == 0) mine.piece = window_.piece_at;
     mine.block = window_.block_at;
     mine.disp_unit = wish_.disp_unit;
+    mine.wants_locks = wants_locks(wish_.info);
     mine.error = status.error_class();
     std::vector<Card> cards(static_cast<std::size_t>(comm_.size));
     HEDDLE_TRY(all_gather(comm_, &mine, cards.data(), sizeof mine));
@@ -124,6 +132,7 @@ class Maker {
       }
       window_.targets[rank].card = cards[rank];
     }
+    window_.is_by_hardware = window_.is_allocated() && std::ranges::none_of(cards, &Card::wants_locks);
     return Status::ok();
   }
 

@@ -9,7 +9,8 @@
 //
 //          The first two need nothing of the target: operations are complete when the call returns. Where the kernel stops copying
 //          later, as the target has ended or forbidden it, kKernel becomes kMessages in the middle of an operation.
-//          Windows whose memory MPI has allocated use hardware atomics for elements of at most 8 aligned bytes. All others,
+//          Windows whose memory MPI has allocated use hardware atomics for elements of at most 8 aligned bytes, unless a member has
+//          asked by mpi_accumulate_granularity for more bytes at a time. All others,
 //          and all longer elements, take the lock of a stripe, also at the target itself, so that the two never mix.
 // Threads: operations from any; synchronisation by one thread at a time for each target.
 #pragma once
@@ -39,6 +40,7 @@ struct Card {
   std::uint64_t block = 0;  // its Block, in the node's memory
   std::int32_t disp_unit = 1;
   std::int32_t error = MPI_SUCCESS;  // it cannot take part
+  bool wants_locks = false;          // mpi_accumulate_granularity says that elements are updated many at a time
 };
 
 enum class Way : std::uint8_t { kDirect, kKernel, kMessages };
@@ -74,8 +76,11 @@ struct Window : mpi::Win {
   Window(Comm& own, wire::NodeMemory& n) noexcept : Win(own), node(n) {}
 
   Target& target(int rank) noexcept { return targets[static_cast<std::size_t>(rank)]; }
-  // MPI has allocated the memory: hardware atomics, where they go.
+  // MPI has allocated the memory.
   bool is_allocated() const noexcept { return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED; }
+  // Elements that are words are updated by hardware atomics: MPI has allocated the memory, and nobody has asked for locks by
+  // mpi_accumulate_granularity.
+  bool is_by_hardware = false;
   bool is_dynamic() const noexcept { return flavor == MPI_WIN_FLAVOR_DYNAMIC; }
 
   wire::NodeMemory& node;

@@ -29,7 +29,7 @@ class Labels(unittest.TestCase):
             ("asleep-lock-shared", 2, "target asleep: lock, put 8 B, flush, unlock, MPI_Win_allocate_shared"),
             ("putrate-own", 1, "put 8 B, 1 thread, own windows"),
             ("putrate-everywhere", 4, "put 8 B, 4 processes, MPI everywhere"),
-            ("bands-relaxed-2", 1 << 20, "band of 1 MiB, 2 × 2 threads, one window, accumulate_ordering=none"),
+            ("bands-hints-2", 1 << 20, "band of 1 MiB, 2 × 2 threads, one window, hints"),
             ("blocks-everywhere-2-get", 16, "get two tiles of 16 x 16, 2 × 2 processes, MPI everywhere"),
             ("blocks-one-1-update", 4, "accumulate a tile of 4 x 4, 2 × 1 thread, one window"),
             ("rmahalo-pscw-2", 1024, "halo by puts, faces of 1 KiB, 2 × 2 threads: post, start, complete, wait"),
