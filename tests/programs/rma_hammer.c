@@ -70,7 +70,7 @@ static int64_t total(void) { return (int64_t)kTurns * world_size * (world_size +
     MPI_Win_unlock_all(window.win);                                                                      \
   } while (0)
 
-// Every kind of operation on one word at once, and puts to the words beside it, of which each rank has one: nothing of the sum is
+// Every kind of operation on one word at once, also loads by its owner, and puts to the words beside it, of which each rank has one: nothing of the sum is
 // lost, no value that is fetched is less than an earlier one, and nobody's own word is anybody else's affair.
 #define MIX(T, type)                                                                                                \
   do {                                                                                                              \
@@ -107,9 +107,13 @@ static int64_t total(void) { return (int64_t)kTurns * world_size * (world_size +
           MPI_Win_flush(target, window.win);                                                                        \
           CHECK_EQ(expected, fresh);                                                                                \
         }                                                                                                           \
-        if (call == 5)                                                                                              \
+        if (call == 5 && world_rank != target)                                                                      \
           MPI_Get_accumulate(NULL, 0, type, &was, 1, type, target, at(&window, target, 0), 1, type, MPI_NO_OP,      \
                              window.win);                                                                           \
+        if (call == 5 && world_rank == target) { /* its own load */                                                 \
+          MPI_Win_sync(window.win);                                                                                 \
+          was = *(volatile T*)window.base;                                                                          \
+        }                                                                                                           \
         MPI_Win_flush(target, window.win);                                                                          \
         CHECK(was >= last, "%s: %lld comes after %lld", #type, (long long)was, (long long)last);                    \
         last = was;                                                                                                 \
