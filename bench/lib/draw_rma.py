@@ -1,4 +1,4 @@
-"""The figures of the suites `rma` and `rma-threads`: as Figures 2 to 5 of "Design, Implementation, and Performance Evaluation of MPI 3.0 on
+"""The figures of the suites `rma`, `rma-sync` and `rma-threads`: as Figures 2 to 5 of "Design, Implementation, and Performance Evaluation of MPI 3.0 on
 Portals 4.0" (Hassani, Skjellum, Brightwell, Barrett), and as those of the VCI paper on windows. Each function takes the results and a
 folder, and returns the files drawn."""
 
@@ -49,7 +49,7 @@ def rma(results, folder):
             figures.panels(drawn[-1], title, xlabel, ylabel, panels, note=note, **more)
 
     draw("rma-synchronisation", "Synchronisation of a window, nothing put but where it says so", "processes", "µs",
-         by_library(results, "rma", {f"sync-{step}": text for step, text in SYNCHRONISATIONS.items()}), logx=False)
+         by_library(results, "rma-sync", {f"sync-{step}": text for step, text in SYNCHRONISATIONS.items()}), logx=False)
     both = {f"put-{MEMORY}": "put and flush", f"get-{MEMORY}": "get and flush", "rma-send": "send"}
     draw("rma-latency", f"Put, get and send: one, {WINDOWS[MEMORY]}", "bytes", "µs", by_library(results, "rma", both))
     many = {f"put-bandwidth-{MEMORY}": "put", f"get-bandwidth-{MEMORY}": "get", "send-bandwidth": "send"}

@@ -280,11 +280,14 @@ def collectives(_):
     ]
 
 
-def rma(_):
+def rma_sync(_):
     points = ("fence", "pscw", "shared", "exclusive", "lockall", "flush", "flushput")
+    return [Program("rma/synchronisation.c", ranks, (), points) for ranks in SYNCHRONISED]
+
+
+def rma(_):
     kinds, all_kinds = ("create", "allocate"), ("create", "allocate", "shared", "dynamic")
     return [
-        *(Program("rma/synchronisation.c", ranks, (), points) for ranks in SYNCHRONISED),
         Program("rma/sizes.c", 2, (), (*kinds, "send")),
         Program("rma/epoch.c", 2, ("puts",), kinds),
         Program("rma/epoch.c", 2, ("atomics",), all_kinds),
@@ -350,7 +353,8 @@ SUITES = {suite.name: suite for suite in (
     Programs("halo", "halos of a process of threads, four stencils: time to drain and Heddle's search depth", halo),
     Programs("elements", "conjugate gradients, 1 to 16 threads a rank: computation, communication, Heddle's search depth", elements),
     Programs("collectives", "seven of them on 2, 4 and 16 ranks, 8 B to 8 MiB: blocking, persistent, what the request costs", collectives),
-    Programs("rma", "one-sided: synchronisation, put and get beside send, epochs, atomics, a target that is asleep", rma),
+    Programs("rma", "one-sided: put and get beside send, epochs, atomics, a target that is asleep", rma),
+    Programs("rma-sync", "one-sided: each way to synchronise a window of 2, 4 and 8 ranks", rma_sync),
     Programs("rma-threads", "one-sided with threads: put rates by windows, bands that are fetched, blocks that are multiplied, halos", rma_threads),
     Programs("datatypes", "MPI_Pack and MPI_Unpack against memcpy and a plain loop; messages of strided types", datatypes),
     Programs("reductions", "MPI_Reduce_local of operations and types against memcpy", reductions),

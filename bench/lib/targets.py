@@ -72,7 +72,7 @@ def one_sided():
             made["rma", f"atomic-{call}-{kind}", 8] = Target(bytes=8, best_peer=True)
     for ranks in suites.SYNCHRONISED:
         for step in ("fence", "pscw", "shared", "exclusive", "lockall", "flush", "flushput"):
-            made["rma", f"sync-{step}", ranks] = Target(best_peer=True)
+            made["rma-sync", f"sync-{step}", ranks] = Target(best_peer=True)
     for kind in ("create", "allocate"):
         for size in (8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20):
             for metric in ("put", "get", "put-bandwidth", "get-bandwidth"):
