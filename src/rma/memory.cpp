@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <mutex>
 
@@ -18,6 +19,23 @@ Status no_memory_there(std::uint64_t at, std::size_t bytes) {
 
 bool is_integer(mpi::Basic basic) noexcept {
   return basic >= mpi::Basic::kInt8 && basic <= mpi::Basic::kMultiLanguage && basic != mpi::Basic::kInteger16;
+}
+
+// What mpi::reduce() does, and at once where it is the sum of one number.
+template <class Word>
+void combine(const mpi::Op& op, const Word& operand, Word& next, MPI_Count elements,
+             const mpi::Datatype& type) noexcept {
+  const auto add = [&](auto number) {
+    using Number = decltype(number);
+    next = std::bit_cast<Word>(std::bit_cast<Number>(operand) + std::bit_cast<Number>(next));
+  };
+  const bool is_sum = elements == 1 && op.id == mpi::OpId::kSum;
+  if constexpr (sizeof(Word) == sizeof(double)) {
+    if (is_sum && type.basic == mpi::Basic::kFloat64) return add(double());
+  } else if constexpr (sizeof(Word) == sizeof(float)) {
+    if (is_sum && type.basic == mpi::Basic::kFloat32) return add(float());
+  }
+  mpi::reduce(op, &operand, &next, elements, type);
 }
 
 // One element, or the elements of a word, each by itself.
@@ -38,7 +56,7 @@ void update_word(std::byte* at, const std::byte* in, std::byte* old, const mpi::
     if (op.id != mpi::OpId::kNoOp) {
       do {
         next = seen;
-        mpi::reduce(op, &operand, &next, elements, type);
+        combine(op, operand, next, elements, type);
       } while (!word.compare_exchange_weak(seen, next));
     }
   }

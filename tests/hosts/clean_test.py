@@ -33,7 +33,7 @@ class Net(Clean):
         self.over("net", MANY, 2)
 
     def test_windows(self):
-        self.over("net", WINDOWS, 1)
+        self.over("net", [*WINDOWS, ("rma_hammer", "allocate")], 1)
         self.over("net", WINDOWS, 2)
 
 
