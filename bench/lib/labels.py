@@ -16,7 +16,9 @@ CACHES = {"warm": "caches warm", "cold": "caches emptied"}
 WINDOWS = {"create": "MPI_Win_create", "allocate": "MPI_Win_allocate", "shared": "MPI_Win_allocate_shared",
            "dynamic": "MPI_Win_create_dynamic"}
 
-KINDS_OF = {"without": WITHOUT, "posted": ORDERS, "unexpected": ORDERS, "bandwidth": CACHES}  # the others': KINDS
+OF_THREADS = {"own": "own windows", "one": "one window", "hints": "one window, hints", "everywhere": "MPI everywhere"}
+
+KINDS_OF = {"putrate": OF_THREADS, "bands": OF_THREADS, "blocks": OF_THREADS, "without": WITHOUT, "posted": ORDERS, "unexpected": ORDERS, "bandwidth": CACHES}  # the others': KINDS
 
 # long-<when>-<way>, dropped-<when>-<way>
 POSTED = {"posted": "receive posted", "found": "receive when found", "late": "100 µs later", "later": "1 ms later"}
@@ -77,7 +79,6 @@ METRICS = {
     "sync-flushput": (RANKS, "all put 8 B to one and flush, {}"),
     "rma-send": (SIZE, "send, one way, {}"),
     "send-bandwidth": (SIZE, "send, {}, window 32"),
-    "rma-threads": (COUNT, "put 8 B, {} threads, own windows"),
 }
 
 # The same for <metric>-<kind>, or <metric>-<kind>-<number> where a number is told besides the size
@@ -91,6 +92,8 @@ WITH_KIND = {
     "posted": (COUNT, "{} receives posted"),
     "unexpected": (COUNT, "{} messages unexpected"),
     "bandwidth": (COUNT, "N B behind {} receives"),
+    "putrate": (COUNT, "put 8 B, {} threads"),
+    "bands": (SIZE, "band of {}, 2 × T threads"),
 }
 
 # <metric>-<kind of window>
@@ -164,6 +167,23 @@ def collective_label(rest, size):
     return f"{what}, {size_text(size) + ', ' if size else ''}{ranks} ranks{FORMS[form]}"
 
 
+def blocks_label(rest, size):
+    kind, threads, part = rest.split("-")
+    what = {"get": "get two tiles", "update": "accumulate a tile"}[part]
+    return f"{what} of {size} x {size}, 2 × {number_of('thread', int(threads), kind)}, {OF_THREADS[kind]}"
+
+
+def number_of(noun, count, kind):
+    noun = noun if kind != "everywhere" else "process"
+    return f"{count} {noun}" + ("" if count == 1 else "es" if noun == "process" else "s")
+
+
+def rma_halo_label(rest, size):
+    way, threads = rest.split("-")
+    name = {"flush": "flush and barrier", "fence": "fence", "pscw": "post, start, complete, wait"}[way]
+    return f"halo by puts, faces of {size_text(size)}, 2 × {number_of('thread', int(threads), way)}: {name}"
+
+
 def flow_label(rest):
     layer, workload, what = rest.split("-")
     return f"{WORKLOADS[workload]}, {LAYERS[layer]}: {COUNTED[what]}"
@@ -195,6 +215,10 @@ def label(row):
         return collective_label(rest, size)
     if base == "flow":
         return flow_label(rest)
+    if base == "blocks":
+        return blocks_label(rest, size)
+    if base == "rmahalo":
+        return rma_halo_label(rest, size)
     if base in ROOMS:
         return flood_label(base, rest, size)
     if base in ("long", "dropped"):

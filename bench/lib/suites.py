@@ -16,6 +16,9 @@ TIMEOUT = 300  # seconds of silence that one program may have
 POINT_TIMEOUT = 20  # the same for a program of several points, each measured for less than a second
 KINDS = ("own", "one", "endpoints")  # how the threads of a process are told apart, see threads/threads.h
 FORMS = ("blocking", "persistent", "init")  # of a collective
+SYNCHRONISED = (2, 4, 8)  # processes of a window
+WINDOWS_OF = ("own", "one", "hints", "everywhere")  # whose the windows of threads are, see rma/workers.h
+PUTTING, WORKERS = (1, 2, 4), 2  # threads of a process
 DOUBLINGS = [1 << i for i in range(7)]
 
 
@@ -56,7 +59,9 @@ def execute(command, cpus):
 
 
 def program_path(work, library, source):
-    return work / library.name / pathlib.Path(source).stem
+    """Folders have programs of the same name."""
+    source = pathlib.Path(source)
+    return work / library.name / f"{source.parent.name}-{source.stem}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -275,16 +280,30 @@ def collectives(_):
     ]
 
 
-def rma(_):
+def rma_sync(_):
     points = ("fence", "pscw", "shared", "exclusive", "lockall", "flush", "flushput")
+    return [Program("rma/synchronisation.c", ranks, (), points) for ranks in SYNCHRONISED]
+
+
+def rma(_):
     kinds, all_kinds = ("create", "allocate"), ("create", "allocate", "shared", "dynamic")
     return [
-        *(Program("rma/synchronisation.c", ranks, (), points) for ranks in (2, 4, 8)),
         Program("rma/sizes.c", 2, (), (*kinds, "send")),
         Program("rma/epoch.c", 2, ("puts",), kinds),
         Program("rma/epoch.c", 2, ("atomics",), all_kinds),
-        Program("rma/put_rate.c", 2, (), words((1, 2, 4))),
         Program("rma/asleep.c", 2, (), all_kinds),
+    ]
+
+
+def rma_threads(_):
+    bands, tiles, faces = words((64, 1 << 10, 16 << 10, 256 << 10, 1 << 20)), words((1, 4, 16, 64)), words((8, 1 << 10, 16 << 10, 256 << 10))
+    patterns = (("rma/bands.c", bands), ("rma/blocks.c", tiles))
+    return [
+        *(Program("rma/put_rate.c", 2, (kind,), words(PUTTING)) for kind in WINDOWS_OF[:-1]),
+        *(Program("rma/put_rate.c", 2 * n, (WINDOWS_OF[-1],), (str(n),)) for n in PUTTING),
+        *(Program(source, 2 if kind != WINDOWS_OF[-1] else 2 * WORKERS, (kind, str(WORKERS)), points)
+          for source, points in patterns for kind in WINDOWS_OF),
+        *(Program("rma/halo.c", 2, (way, str(n)), faces) for way in ("flush", "fence", "pscw") for n in (1, WORKERS)),
     ]
 
 
@@ -334,7 +353,9 @@ SUITES = {suite.name: suite for suite in (
     Programs("halo", "halos of a process of threads, four stencils: time to drain and Heddle's search depth", halo),
     Programs("elements", "conjugate gradients, 1 to 16 threads a rank: computation, communication, Heddle's search depth", elements),
     Programs("collectives", "seven of them on 2, 4 and 16 ranks, 8 B to 8 MiB: blocking, persistent, what the request costs", collectives),
-    Programs("rma", "one-sided: synchronisation, put and get beside send, atomics, threads, a target that is asleep", rma),
+    Programs("rma", "one-sided: put and get beside send, epochs, atomics, a target that is asleep", rma),
+    Programs("rma-sync", "one-sided: each way to synchronise a window of 2, 4 and 8 ranks", rma_sync),
+    Programs("rma-threads", "one-sided with threads: put rates by windows, bands that are fetched, blocks that are multiplied, halos", rma_threads),
     Programs("datatypes", "MPI_Pack and MPI_Unpack against memcpy and a plain loop; messages of strided types", datatypes),
     Programs("reductions", "MPI_Reduce_local of operations and types against memcpy", reductions),
     Programs("partitioned", "16 threads fill one message: perceived bandwidth beside single and many sends, early arrival", partitioned),

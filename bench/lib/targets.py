@@ -10,6 +10,8 @@ program, memory, ratios) does not scale.
 
 import dataclasses
 
+import suites
+
 LINE, COPY = 57.0, 35.0  # ns; GB/s, which is bytes per ns
 SLOWEST = 2.0
 MARGIN = 0.03  # a median this near its target has reached it
@@ -68,15 +70,16 @@ def one_sided():
             made["rma", f"asleep-{step}-{kind}", 2] = Target(figure, bytes=8)
         for call in ("fetch", "swap", "accumulate", "getaccumulate"):
             made["rma", f"atomic-{call}-{kind}", 8] = Target(bytes=8, best_peer=True)
-    for ranks in (2, 4, 8):
+    for ranks in suites.SYNCHRONISED:
         for step in ("fence", "pscw", "shared", "exclusive", "lockall", "flush", "flushput"):
-            made["rma", f"sync-{step}", ranks] = Target(best_peer=True)
+            made["rma-sync", f"sync-{step}", ranks] = Target(best_peer=True)
     for kind in ("create", "allocate"):
         for size in (8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20):
             for metric in ("put", "get", "put-bandwidth", "get-bandwidth"):
                 made["rma", f"{metric}-{kind}", size] = Target(best_peer=True)
-    for threads in (1, 2, 4):
-        made["rma", "rma-threads", threads] = Target(best_peer=True)
+    for kind in suites.WINDOWS_OF:
+        for threads in suites.PUTTING:
+            made["rma-threads", f"putrate-{kind}", threads] = Target(best_peer=True)
     return made
 
 

@@ -30,18 +30,18 @@ typedef struct {
 static inline int is(const char* a, const char* b) { return strcmp(a, b) == 0; }
 
 // Collective: a window of that kind, with as many bytes at each rank, all zero, in units of a byte.
-static inline Memory memory_make(const char* kind, MPI_Aint bytes) {
+static inline Memory memory_make_with(const char* kind, MPI_Aint bytes, MPI_Info info) {
   Memory m = {MPI_WIN_NULL, NULL, 0, kind};
   int made = is(kind, "create") || is(kind, "dynamic");
   if (made) m.base = aligned_alloc(4096, (size_t)(bytes + 4095) / 4096 * 4096);
   if (is(kind, "create")) {
-    MPI_Win_create(m.base, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &m.win);
+    MPI_Win_create(m.base, bytes, 1, info, MPI_COMM_WORLD, &m.win);
   } else if (is(kind, "allocate")) {
-    MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &m.base, &m.win);
+    MPI_Win_allocate(bytes, 1, info, MPI_COMM_WORLD, &m.base, &m.win);
   } else if (is(kind, "shared")) {
-    MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &m.base, &m.win);
+    MPI_Win_allocate_shared(bytes, 1, info, MPI_COMM_WORLD, &m.base, &m.win);
   } else if (is(kind, "dynamic")) {
-    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &m.win);
+    MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &m.win);
     MPI_Win_attach(m.win, m.base, bytes);
     MPI_Get_address(m.base, &m.start);
   } else {
@@ -50,6 +50,10 @@ static inline Memory memory_make(const char* kind, MPI_Aint bytes) {
   memset(m.base, 0, (size_t)bytes);
   MPI_Bcast(&m.start, 1, MPI_AINT, 0, MPI_COMM_WORLD);
   return m;
+}
+
+static inline Memory memory_make(const char* kind, MPI_Aint bytes) {
+  return memory_make_with(kind, bytes, MPI_INFO_NULL);
 }
 
 // Collective.

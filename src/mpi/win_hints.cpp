@@ -28,17 +28,18 @@ struct Hint {
   std::string_view key;
   std::string_view start;  // the default
   bool (*is_legal)(std::string_view value);
-  bool of_layout = false;  // of MPI_Win_allocate_shared alone, and decided then
+  bool of_making = false;  // decided when the window is made
+  bool of_shared = false;  // of MPI_Win_allocate_shared alone
 };
 
 constexpr Hint kHints[] = {
     {"no_locks", "false", is_bool},
-    {"accumulate_ordering", "rar,raw,war,waw", is_ordering},
+    {"accumulate_ordering", "rar,raw,war,waw", is_ordering, true},
     {"accumulate_ops", "same_op_no_op", is_ops},
-    {"mpi_accumulate_granularity", "0", is_number},
+    {"mpi_accumulate_granularity", "0", is_number, true},
     {"same_size", "false", is_bool},
     {"same_disp_unit", "false", is_bool},
-    {"alloc_shared_noncontig", "false", is_bool, true},
+    {"alloc_shared_noncontig", "false", is_bool, true, true},
 };
 
 const Hint* find(std::string_view key) {
@@ -46,7 +47,7 @@ const Hint* find(std::string_view key) {
   return found == std::end(kHints) ? nullptr : found;
 }
 
-bool applies(const Hint& hint, const Win& win) { return !hint.of_layout || win.flavor == MPI_WIN_FLAVOR_SHARED; }
+bool applies(const Hint& hint, const Win& win) { return !hint.of_shared || win.flavor == MPI_WIN_FLAVOR_SHARED; }
 
 // REQUIRES: the window's mutex is held.
 std::string in_force(Win& win, const Hint& hint) {
@@ -61,7 +62,7 @@ Status change_hints(Win& win, Info& info) {
   std::lock_guard lock(win.mutex);
   for (const auto& [key, value] : pairs) {
     const Hint* hint = find(key);
-    if (hint == nullptr || hint->of_layout || !hint->is_legal(value)) continue;
+    if (hint == nullptr || hint->of_making || !hint->is_legal(value)) continue;
     if (win.info == nullptr) win.info = take_info();
     if (win.info == nullptr) return error(MPI_ERR_NO_MEM, "no memory for an info object");
     win.info->set(key, value);

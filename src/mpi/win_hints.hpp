@@ -16,7 +16,8 @@
 
 namespace heddle::mpi {
 
-// Takes up the hints that are known and have a legal value, but not what decided how the window's memory lies.
+// Takes up the hints that are known and have a legal value, but not what was decided when the window was made: how its
+// memory lies, and how its accumulates are done.
 Status change_hints(Win& win, Info& info);
 
 // The value in force: the user's, or the default. REQUIRES: `key` is a known hint.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mpi/process.hpp"
+#include "mpi/spread.hpp"
 #include "p2p/loss.hpp"
 #include "p2p/request.hpp"
 #include "rma/active_packets.hpp"
@@ -15,13 +16,14 @@ namespace heddle::rma {
 
 // Who waits for the answer to an Ask.
 struct Question {
-  Question(Window& w, int r, std::uint8_t ask) noexcept : window(w), rank(r), what(ask) {}
+  Question(Window& w, int r, std::uint8_t ask, int t = 0) noexcept : window(w), rank(r), what(ask), tag(t) {}
   Status put(Held held);
   Status wait();
 
   Window& window;
   const int rank;
   const std::uint8_t what;
+  const int tag;
   std::uint64_t sent =
       0;  // packets that stand before it, and are done once it is answered; 0: that is not what it asks
   std::atomic<std::uint32_t> is_answered{0};
@@ -30,9 +32,22 @@ struct Question {
 
 namespace {
 
+// Where the answers to what goes there with that tag come.
+vci::Vci* vci_of(Window& window, int rank, int tag) {
+  return mpi::stream_of(*window.comm, mpi::Channel::kUser, rank, tag).vci;
+}
+
+// Of this thread's operations.
+int tag_of_thread(const Window& window) {
+  static std::atomic<unsigned> threads{0};
+  if (window.comm->spread == nullptr) return 0;
+  thread_local const unsigned number = threads.fetch_add(1, std::memory_order_relaxed);
+  return static_cast<int>(number % kTags);
+}
+
 // What is to come from a target: where it goes, and the request that completes with it.
 struct Transfer : mpi::Request {
-  Transfer(const mpi::RequestType& t, Window& window, const Operation& operation, bool is_shown) noexcept
+  Transfer(const mpi::RequestType& t, Window& window, const Operation& operation, bool is_shown, int way) noexcept
       : Request(t),
         cursor(operation.out),
         data_type(*operation.out_type),
@@ -41,7 +56,7 @@ struct Transfer : mpi::Request {
         shown(is_shown) {
     comm = window.comm;
     comm->retain();
-    vci = comm->vci;
+    vci = vci_of(window, operation.rank, way);
     mpi::retain(data_type);
   }
   mpi::PackCursor cursor;
@@ -72,8 +87,8 @@ const mpi::RequestType kTransferType{.start = nullptr,
                                      .give_up = give_up_transfer,
                                      .must_complete = "an operation on a window"};
 
-Status lane_of(Window& window, int rank, vci::Lane** lane) {
-  return p2p::find_lane(*window.comm, mpi::Channel::kUser, rank, 0, lane);
+Status lane_of(Window& window, int rank, int tag, vci::Lane** lane) {
+  return p2p::find_lane(*window.comm, mpi::Channel::kUser, rank, tag, lane);
 }
 
 Status lost(Window& window, int rank) { return p2p::loss_error(*window.comm, rank); }
@@ -89,18 +104,26 @@ Status failure_of(Window& window, int rank) {
 }
 
 // One of our own packets at most waits for room.
-Status post(Window& window, int rank, vci::Lane& lane, const RequestPrefix& prefix, const std::byte* data,
+Status post(Window& window, int rank, int tag, vci::Lane& lane, const RequestPrefix& prefix, const std::byte* data,
             std::size_t bytes) {
-  if (post_packet(lane, kRequestPortal, window.comm->rank, &prefix, sizeof prefix, data, bytes)) return Status::ok();
-  window.comm->process->domain().wait(*window.comm->vci, [&] { return !lane.busy() || is_lost(window, rank); });
+  if (post_packet(lane, kRequestPortal, window.comm->rank, tag, &prefix, sizeof prefix, data, bytes)) {
+    return Status::ok();
+  }
+  window.comm->process->domain().wait(*vci_of(window, rank, tag),
+                                      [&] { return !lane.busy() || is_lost(window, rank); });
   return is_lost(window, rank) ? lost(window, rank) : Status::ok();
 }
 
 // Fills packets with pieces and sends them.
 class Sender {
  public:
-  Sender(Window& window, const Operation& operation, vci::Lane& lane, Transfer* transfer)
-      : window_(window), operation_(operation), lane_(lane), transfer_(transfer), packet_(lane.max_packet()) {}
+  Sender(Window& window, const Operation& operation, int tag, vci::Lane& lane, Transfer* transfer)
+      : window_(window),
+        operation_(operation),
+        tag_(tag),
+        lane_(lane),
+        transfer_(transfer),
+        packet_(lane.max_packet()) {}
 
   Status run() {
     Status status;
@@ -150,9 +173,9 @@ class Sender {
                          static_cast<std::uint8_t>(operation_.kind), 0, 0};
     if (operation_.op != nullptr) prefix.detail = static_cast<std::uint8_t>(operation_.op->index());
     if (operation_.element != nullptr) prefix.type = static_cast<std::uint16_t>(operation_.element->index());
-    const Status status = post(window_, operation_.rank, lane_, prefix, packet_.data(), used_);
+    const Status status = post(window_, operation_.rank, tag_, lane_, prefix, packet_.data(), used_);
     // Afterwards: what another thread's flush counts stands before its question.
-    window_.target(operation_.rank).sent.fetch_add(1, std::memory_order_relaxed);
+    window_.target(operation_.rank).of_tag(tag_).sent.fetch_add(1, std::memory_order_relaxed);
     HEDDLE_TRY(status);
     used_ = asked_ = 0;
     return Status::ok();
@@ -160,6 +183,7 @@ class Sender {
 
   Window& window_;
   Operation operation_;
+  const int tag_;
   vci::Lane& lane_;
   Transfer* const transfer_;
   std::vector<std::byte> packet_;
@@ -169,15 +193,16 @@ class Sender {
 }  // namespace
 
 Status send(Window& window, const Operation& operation, mpi::Request** request) {
+  const int tag = tag_of_thread(window);
   vci::Lane* lane = nullptr;
-  HEDDLE_TRY(lane_of(window, operation.rank, &lane));
+  HEDDLE_TRY(lane_of(window, operation.rank, tag, &lane));
   Transfer* transfer = nullptr;
   if (operation.has_out) {
-    transfer = new (std::nothrow) Transfer(kTransferType, window, operation, request != nullptr);
+    transfer = new (std::nothrow) Transfer(kTransferType, window, operation, request != nullptr, tag);
     if (transfer == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a request");
     transfer->asked = operation.bytes_left();
   }
-  Status status = Sender(window, operation, *lane, transfer).run();
+  Status status = Sender(window, operation, tag, *lane, transfer).run();
   if (transfer == nullptr) return status;
   if (!status) {
     destroy_transfer(*transfer);  // the target is lost: nothing comes from it any more
@@ -209,7 +234,7 @@ void on_data(vci::Vci&, const wire::Packet& packet) {
 void on_answer(vci::Vci& vci, const wire::Packet& packet) {
   const auto prefix = packet.prefix_as<AnswerPrefix>();
   auto& question = *reinterpret_cast<Question*>(prefix.token);
-  std::atomic<std::uint64_t>& known = question.window.target(question.rank).done;
+  std::atomic<std::uint64_t>& known = question.window.target(question.rank).of_tag(question.tag).done;
   std::uint64_t done = known.load(std::memory_order_relaxed);
   while (done < question.sent && !known.compare_exchange_weak(done, question.sent, std::memory_order_release)) {
   }
@@ -223,14 +248,14 @@ void on_answer(vci::Vci& vci, const wire::Packet& packet) {
 
 Status Question::put(Held held) {
   vci::Lane* lane = nullptr;
-  HEDDLE_TRY(lane_of(window, rank, &lane));
+  HEDDLE_TRY(lane_of(window, rank, tag, &lane));
   const RequestPrefix prefix{window.target(rank).card.window, reinterpret_cast<std::uint64_t>(this), what, held, 0};
-  return post(window, rank, *lane, prefix, nullptr, 0);
+  return post(window, rank, tag, *lane, prefix, nullptr, 0);
 }
 
 Status Question::wait() {
   bool is_gone = false;
-  window.comm->process->domain().wait(*window.comm->vci, [&] {
+  window.comm->process->domain().wait(*vci_of(window, rank, tag), [&] {
     if (is_answered.load(std::memory_order_acquire) != 0) return true;
     return is_gone = is_lost(window, rank);
   });
@@ -240,8 +265,8 @@ Status Question::wait() {
 Questions::Questions(Window& window) noexcept : window_(window) {}
 Questions::~Questions() = default;
 
-void Questions::ask(int rank, std::uint8_t what, Held held, std::uint64_t sent) {
-  auto question = std::make_unique<Question>(window_, rank, what);
+void Questions::ask(int rank, std::uint8_t what, Held held, int tag, std::uint64_t sent) {
+  auto question = std::make_unique<Question>(window_, rank, what, tag);
   question->sent = sent;
   const Status status = question->put(held);
   if (status) {
@@ -252,16 +277,26 @@ void Questions::ask(int rank, std::uint8_t what, Held held, std::uint64_t sent) 
 }
 
 void Questions::flush(int rank) {
-  const Target& target = window_.target(rank);
-  const std::uint64_t sent = target.sent.load(std::memory_order_relaxed);
-  if (target.done.load(std::memory_order_acquire) != sent) ask(rank, kAskFlush, kNothing, sent);
+  Target& target = window_.target(rank);
+  const int tags = target.more == nullptr ? 1 : kTags;
+  for (int tag = 0; tag < tags; ++tag) {
+    const Target::Counts& counts = target.of_tag(tag);
+    const std::uint64_t sent = counts.sent.load(std::memory_order_relaxed);
+    if (counts.done.load(std::memory_order_acquire) != sent) ask(rank, kAskFlush, kNothing, tag, sent);
+  }
 }
 
+// The question stands behind what has its tag alone.
 void Questions::unlock(int rank, Held held) {
-  ask(rank, kAskUnlock, held, window_.target(rank).sent.load(std::memory_order_relaxed));
+  Target& target = window_.target(rank);
+  if (target.more != nullptr) {
+    flush(rank);
+    if (const Status flushed = wait(); status_) status_ = flushed;
+  }
+  ask(rank, kAskUnlock, held, 0, target.counts.sent.load(std::memory_order_relaxed));
 }
 
-void Questions::share(int rank) { ask(rank, kAskLockNow, kShared, 0); }
+void Questions::share(int rank) { ask(rank, kAskLockNow, kShared, 0, 0); }
 
 // Also after the loss of one: the answers of the others go to their questions.
 Status Questions::wait() {

@@ -6,6 +6,9 @@
 //          back in the order of the lane; a flush is a question behind all others, whose answer comes after theirs.
 //          Who flushes or unlocks several targets asks all of them before the first answer is waited for: one round trip.
 //          A lock is asked for once: the answer comes when it is given (lock_queue.hpp).
+//          With accumulate_ordering=none the window's communicator is spread over the VCIs (mpi/spread.hpp). Each thread then sends
+//          its operations with a tag of its own, which chooses the way there and that of the answers; questions about locks have tag 0.
+//          What is done is counted for each tag, and a flush asks behind each that has something open.
 //          What a target cannot do, as memory is not attached there, it tells with the data, or else with the next answer.
 //
 //          request   prefix {window, token, kind, operation, type}   payload: pieces {at, bytes}, then data
@@ -13,7 +16,8 @@
 //          answer    prefix {token, yes or no, error}                to a question: a flush, a lock, its end
 //
 //          `window` is the target's, `token` the origin's Transfer: each is handed back to the process that made it.
-// Threads: any. Handlers run under the lock of the window's VCI.
+// Threads: any. Handlers run under the lock of the VCI that the tag chooses, so several of one window at once; those of questions under
+//          that of the window's own.
 // Limits:  the target has to make progress.
 #pragma once
 
@@ -25,6 +29,8 @@
 #include "rma/window.hpp"
 
 namespace heddle::rma {
+
+inline constexpr int kTags = wire::kMaxVcis;
 
 // Registers the handlers with the VCI of a window, before anybody knows of the window.
 void install(vci::Vci& vci);
@@ -52,7 +58,7 @@ class Questions {
   Status wait();
 
  private:
-  void ask(int rank, std::uint8_t what, Held held, std::uint64_t sent);
+  void ask(int rank, std::uint8_t what, Held held, int tag, std::uint64_t sent);
 
   Window& window_;
   std::vector<std::unique_ptr<Question>> asked_;

@@ -1,6 +1,5 @@
 // What a target does with the packets of active.hpp.
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include "mpi/handle.hpp"
@@ -18,11 +17,11 @@ namespace {
 
 // To the origin of a packet. The loss of one to whom there is no lane is noticed by those who wait for it.
 template <class Prefix>
-void answer(Window& window, int origin, std::uint8_t portal, const Prefix& prefix, const std::byte* data = nullptr,
-            std::size_t bytes = 0) {
+void answer(Window& window, int origin, int tag, std::uint8_t portal, const Prefix& prefix,
+            const std::byte* data = nullptr, std::size_t bytes = 0) {
   vci::Lane* lane = nullptr;
-  if (!p2p::find_lane(*window.comm, mpi::Channel::kUser, origin, 0, &lane)) return;
-  post_packet(*lane, portal, window.comm->rank, &prefix, sizeof prefix, data, bytes);
+  if (!p2p::find_lane(*window.comm, mpi::Channel::kUser, origin, tag, &lane)) return;
+  post_packet(*lane, portal, window.comm->rank, tag, &prefix, sizeof prefix, data, bytes);
 }
 
 // A request's pieces, one after the other.
@@ -80,7 +79,7 @@ class Pieces {
   std::vector<std::byte> data_;
 };
 
-void on_ask(Window& window, const RequestPrefix& prefix, int origin) {
+void on_ask(Window& window, const RequestPrefix& prefix, int origin, int tag) {
   const auto held = static_cast<Held>(prefix.detail);
   if (prefix.kind == kAskLock || prefix.kind == kAskLockNow) {
     const bool is_free = window.queue.is_empty() && try_lock(*window.block, window.block->lock.come(), held);
@@ -91,30 +90,31 @@ void on_ask(Window& window, const RequestPrefix& prefix, int origin) {
     unlock(window.node, *window.block, held);
     window.queue.serve();
   }
-  answer(window, origin, kAnswerPortal, AnswerPrefix{prefix.token, 1, std::exchange(window.target(origin).owed, 0)});
+  const int owed = window.target(origin).owed.exchange(MPI_SUCCESS, std::memory_order_relaxed);
+  answer(window, origin, tag, kAnswerPortal, AnswerPrefix{prefix.token, 1, owed});
 }
 
 void on_request(vci::Vci&, const wire::Packet& packet) {
   const auto prefix = packet.prefix_as<RequestPrefix>();
   Window& window = *reinterpret_cast<Window*>(prefix.window);
-  const int origin = packet.header.source;
-  if (prefix.kind >= kAskFlush) return on_ask(window, prefix, origin);
+  const int origin = packet.header.source, tag = packet.header.tag;
+  if (prefix.kind >= kAskFlush) return on_ask(window, prefix, origin, tag);
   Pieces pieces(window, prefix, packet);
   const int failure = pieces.run().error_class();
   const std::size_t bytes = pieces.data().size();
   if (prefix.token == 0) {
-    if (failure != MPI_SUCCESS) window.target(origin).owed = failure;
+    if (failure != MPI_SUCCESS) window.target(origin).owed.store(failure, std::memory_order_relaxed);
   } else if (failure != MPI_SUCCESS) {
-    answer(window, origin, kDataPortal, DataPrefix{prefix.token, failure, static_cast<std::uint32_t>(bytes)});
+    answer(window, origin, tag, kDataPortal, DataPrefix{prefix.token, failure, static_cast<std::uint32_t>(bytes)});
   } else {
-    answer(window, origin, kDataPortal, DataPrefix{prefix.token, MPI_SUCCESS, 0}, pieces.data().data(), bytes);
+    answer(window, origin, tag, kDataPortal, DataPrefix{prefix.token, MPI_SUCCESS, 0}, pieces.data().data(), bytes);
   }
 }
 
 }  // namespace
 
 void answer_lock(Window& window, int origin, std::uint64_t token, bool is_done) noexcept {
-  answer(window, origin, kAnswerPortal, AnswerPrefix{token, is_done, MPI_SUCCESS});
+  answer(window, origin, 0, kAnswerPortal, AnswerPrefix{token, is_done, MPI_SUCCESS});
 }
 
 void install(vci::Vci& vci) {

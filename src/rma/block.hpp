@@ -4,34 +4,15 @@
 // Threads: any of any process of the node; it lies in the segment, zeroed before it is used.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "base/cpu.hpp"
 #include "rma/lock_word.hpp"
+#include "rma/robust_lock.hpp"
 #include "rma/sleepers.hpp"
 
 namespace heddle::rma {
-
-// Held for some instructions or system calls, never across a wait.
-class SpinLock {
- public:
-  void lock() noexcept {
-    for (unsigned round = 0; held_.exchange(1, std::memory_order_acquire) != 0; ++round) {
-      if (round % kRounds == kRounds - 1) {
-        yield_core();
-      } else {
-        cpu_relax();
-      }
-    }
-  }
-  void unlock() noexcept { held_.store(0, std::memory_order_release); }
-
- private:
-  static constexpr unsigned kRounds = 64;
-  std::atomic<std::uint32_t> held_{0};
-};
 
 struct Range {
   std::uint64_t first = 0, bytes = 0;
@@ -49,14 +30,14 @@ struct alignas(kCacheLine) Block {
 
   // Of the elements that begin in the same kStripeBytes of the window.
   struct alignas(kCacheLine) Stripe {
-    SpinLock lock;
+    RobustLock lock;
   };
   Stripe stripes[kStripes];
-  SpinLock& stripe_of(std::uint64_t at) noexcept { return stripes[at / kStripeBytes % kStripes].lock; }
+  RobustLock& stripe_of(std::uint64_t at) noexcept { return stripes[at / kStripeBytes % kStripes].lock; }
 
   // The attached memory of a dynamic window, while it is at most kRanges pieces; more are not checked.
   struct Attached {
-    SpinLock lock;
+    RobustLock lock;
     std::uint32_t count = 0;
     Range ranges[kRanges];
   };

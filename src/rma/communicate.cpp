@@ -144,6 +144,15 @@ Status get_accumulate(const void* origin_addr, MPI_Count origin_count, mpi::Data
                       void* result_addr, MPI_Count result_count, mpi::Datatype& result_datatype, int target_rank,
                       MPI_Aint target_disp, MPI_Count target_count, mpi::Datatype& target_datatype, mpi::Op& op,
                       mpi::Win& win) {
+  const MPI_Count bytes = total_bytes(target_datatype, target_count);
+  const bool has_origin = op.id != mpi::OpId::kNoOp;
+  Status status;
+  if (result_datatype.contiguous && total_bytes(result_datatype, result_count) == bytes &&
+      (!has_origin || (origin_datatype.contiguous && total_bytes(origin_datatype, origin_count) == bytes)) &&
+      update_at_once(has_origin ? origin_addr : nullptr, result_addr, target_rank, target_disp, target_count,
+                     target_datatype, op, win, &status)) {
+    return status;
+  }
   return rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
                          target_rank, target_disp, target_count, target_datatype, op, win, nullptr);
 }
@@ -158,6 +167,15 @@ Status fetch_and_op(const void* origin_addr, void* result_addr, mpi::Datatype& d
 
 Status compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr, mpi::Datatype& datatype,
                         int target_rank, MPI_Aint target_disp, mpi::Win& win) {
+  Window& window = as_window(win);
+  if (const std::byte* at = address_at_once(window, target_rank, target_disp, datatype, 1)) {
+    rma::Target& target = window.target(target_rank);
+    std::byte* base = target.mapped.load(std::memory_order_relaxed);
+    return rma::Memory(window, target, base)
+        .compare_and_swap(static_cast<std::uint64_t>(at - base), static_cast<const std::byte*>(origin_addr),
+                          static_cast<const std::byte*>(compare_addr), static_cast<std::byte*>(result_addr),
+                          static_cast<std::size_t>(datatype.size));
+  }
   Operation o = to(Kind::kCompareAndSwap, target_rank, datatype, 1);
   set_in(o, origin_addr, 1, datatype);
   set_out(o, result_addr, 1, datatype);

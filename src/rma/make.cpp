@@ -4,12 +4,14 @@
 #include "rma/make.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "coll/api.hpp"
 #include "comm/creation.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/process.hpp"
+#include "mpi/spread.hpp"
 #include "rma/active.hpp"
 #include "rma/window.hpp"
 #include "vci/domain.hpp"
@@ -30,10 +32,12 @@ Status all_gather(Comm& comm, const void* mine, void* all, std::size_t bytes) {
                         mpi::byte_type(), comm);
 }
 
-Status make_own_comm(Comm& parent, Status refusal, Comm** out) {
+// Where accumulates need no order, the communicator is spread over the VCIs: nothing of a window is received with any tag.
+Status make_own_comm(Comm& parent, Status refusal, mpi::Info* info, Comm** out) {
+  const bool is_ordered = info == nullptr || info->get("accumulate_ordering") != "none";
   comm::Creation creation(parent);
   creation.refuse(refusal);
-  creation.join();
+  creation.join(is_ordered ? 0 : mpi::kNoAnyTag);
   HEDDLE_TRY(creation.agree());
   std::vector<int> ranks(static_cast<std::size_t>(parent.size));
   std::iota(ranks.begin(), ranks.end(), 0);
@@ -50,6 +54,12 @@ Status check_one_node(const Comm& comm, const wire::NodeMemory& node) {
         rank);
   }
   return Status::ok();
+}
+
+// One update by hardware is of at most 8 bytes; of more than that a lock for all of them is sooner done.
+bool wants_locks(mpi::Info* info) {
+  const std::string bytes = info == nullptr ? "0" : info->get("mpi_accumulate_granularity").value_or("0");
+  return bytes.find_first_not_of("0123456789") == bytes.npos && std::strtoull(bytes.c_str(), nullptr, 10) > 8;
 }
 
 Status make_piece(Window& window, std::size_t bytes) {
@@ -78,6 +88,9 @@ class Maker {
     window_.disp_unit = wish_.disp_unit;
     window_.size = wish_.size;
     window_.targets.reset(new Target[static_cast<std::size_t>(comm_.size)]);
+    for (int rank = 0; comm_.spread != nullptr && rank < comm_.size; ++rank) {
+      window_.target(rank).more.reset(new Target::Counts[kTags]);
+    }
     if (wish_.flavor == MPI_WIN_FLAVOR_SHARED) HEDDLE_TRY(check_one_node(comm_, window_.node));
     HEDDLE_TRY(window_.node.take_block(kBlockBytes, &window_.block_at));
     window_.block = new (window_.node.at<void>(window_.block_at)) Block;
@@ -108,6 +121,7 @@ class Maker {
     if (!wish_.contiguous || comm_.rank == 0) mine.piece = window_.piece_at;
     mine.block = window_.block_at;
     mine.disp_unit = wish_.disp_unit;
+    mine.wants_locks = wants_locks(wish_.info);
     mine.error = status.error_class();
     std::vector<Card> cards(static_cast<std::size_t>(comm_.size));
     HEDDLE_TRY(all_gather(comm_, &mine, cards.data(), sizeof mine));
@@ -118,6 +132,7 @@ class Maker {
       }
       window_.targets[rank].card = cards[rank];
     }
+    window_.is_by_hardware = window_.is_allocated() && std::ranges::none_of(cards, &Card::wants_locks);
     return Status::ok();
   }
 
@@ -148,7 +163,7 @@ class Maker {
       target.memory = window_.node.memory_of(static_cast<std::uint32_t>(target.region));
       target.way = rank == comm_.rank || window_.is_allocated() ? Way::kDirect : way_of(target.memory);
     }
-    if (target.way == Way::kMessages) window_.has_messages = true;
+    if (target.is_by_messages()) window_.has_messages = true;
     const bool is_here = rank == comm_.rank || !window_.is_allocated();
     if (target.is_direct() && is_here && !wish_.contiguous) {
       void* base = rank == comm_.rank ? window_.base : reinterpret_cast<void*>(target.card.base);
@@ -194,12 +209,12 @@ Status make_window(Comm& parent, const Wish& wish, MPI_Win* win) {
                               : error(MPI_ERR_OTHER, "this process has no shared memory, which windows need");
   }
   Comm* own = nullptr;
-  Status status = make_own_comm(parent, refusal, &own);
+  Status status = make_own_comm(parent, refusal, wish.info, &own);
   if (status) {
     std::swap(window->comm, own);
     window->comm->win = window;
     mpi::release(*own);  // the parent
-    install(*window->comm->vci);
+    mpi::for_each_stream(*window->comm, [](mpi::Stream& stream) { install(*stream.vci); });
     status = Maker(*window, wish).make();
   }
   if (!status) {

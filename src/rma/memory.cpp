@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <mutex>
 
@@ -9,6 +10,7 @@ namespace heddle::rma {
 namespace {
 
 constexpr std::size_t kMostElement = 64;  // bytes, with padding
+constexpr std::size_t kRow = 4;           // words from which on they are many
 
 Status no_memory_there(std::uint64_t at, std::size_t bytes) {
   return error(MPI_ERR_RMA_RANGE, "%zu bytes at %#llx of the target could not be reached; are they in its window?",
@@ -17,6 +19,23 @@ Status no_memory_there(std::uint64_t at, std::size_t bytes) {
 
 bool is_integer(mpi::Basic basic) noexcept {
   return basic >= mpi::Basic::kInt8 && basic <= mpi::Basic::kMultiLanguage && basic != mpi::Basic::kInteger16;
+}
+
+// What mpi::reduce() does, and at once where it is the sum of one number.
+template <class Word>
+void combine(const mpi::Op& op, const Word& operand, Word& next, MPI_Count elements,
+             const mpi::Datatype& type) noexcept {
+  const auto add = [&](auto number) {
+    using Number = decltype(number);
+    next = std::bit_cast<Word>(std::bit_cast<Number>(operand) + std::bit_cast<Number>(next));
+  };
+  const bool is_sum = elements == 1 && op.id == mpi::OpId::kSum;
+  if constexpr (sizeof(Word) == sizeof(double)) {
+    if (is_sum && type.basic == mpi::Basic::kFloat64) return add(double());
+  } else if constexpr (sizeof(Word) == sizeof(float)) {
+    if (is_sum && type.basic == mpi::Basic::kFloat32) return add(float());
+  }
+  mpi::reduce(op, &operand, &next, elements, type);
 }
 
 // One element, or the elements of a word, each by itself.
@@ -37,11 +56,45 @@ void update_word(std::byte* at, const std::byte* in, std::byte* old, const mpi::
     if (op.id != mpi::OpId::kNoOp) {
       do {
         next = seen;
-        mpi::reduce(op, &operand, &next, elements, type);
+        combine(op, operand, next, elements, type);
       } while (!word.compare_exchange_weak(seen, next));
     }
   }
   if (old != nullptr) std::memcpy(old, &seen, sizeof seen);
+}
+
+// Many words in a row, of whole elements: what they become is computed for kMany at once, of what they are; one that has changed by the
+// time it is to be exchanged is updated by itself. What only reads or only writes needs no exchange.
+void update_row(std::byte* at, const std::byte* in, std::byte* old, std::size_t words, const mpi::Op& op,
+                const mpi::Datatype& type) noexcept {
+  using Word = std::uint64_t;
+  constexpr std::size_t kMany = 64;
+  const auto word = [&](std::size_t i) { return std::atomic_ref<Word>(reinterpret_cast<Word*>(at)[i]); };
+  for (std::size_t n = 0; words > 0; words -= n) {
+    n = std::min(words, kMany);
+    alignas(kCacheLine) Word seen[kMany], next[kMany];
+    if (op.id == mpi::OpId::kReplace && old == nullptr) {
+      std::memcpy(next, in, n * sizeof(Word));
+      for (std::size_t i = 0; i < n; ++i) word(i).store(next[i], std::memory_order_relaxed);
+    } else {
+      for (std::size_t i = 0; i < n; ++i) seen[i] = word(i).load(std::memory_order_relaxed);
+    }
+    if (op.id != mpi::OpId::kNoOp && (op.id != mpi::OpId::kReplace || old != nullptr)) {
+      std::memcpy(next, seen, n * sizeof(Word));
+      mpi::reduce(op, in, next, static_cast<MPI_Count>(n * sizeof(Word)) / type.size, type);
+      for (std::size_t i = 0; i < n; ++i) {
+        if (word(i).compare_exchange_strong(seen[i], next[i])) continue;
+        update_word<Word>(at + i * sizeof(Word), in + i * sizeof(Word), reinterpret_cast<std::byte*>(&seen[i]), op,
+                          type);
+      }
+    }
+    if (old != nullptr) {
+      std::memcpy(old, seen, n * sizeof(Word));
+      old += n * sizeof(Word);
+    }
+    if (op.id != mpi::OpId::kNoOp) in += n * sizeof(Word);
+    at += n * sizeof(Word);
+  }
 }
 
 // use(Word()) for the unsigned integer of so many bytes.
@@ -98,7 +151,7 @@ Status Memory::write(std::uint64_t at, const std::byte* from, std::size_t bytes)
 
 // The same at every origin: pieces are mapped at whole pages.
 bool Memory::by_hardware(std::uint64_t at, std::size_t bytes) const noexcept {
-  if (!window_.is_allocated() || bytes > sizeof(std::uint64_t) || (bytes & (bytes - 1)) != 0) return false;
+  if (!window_.is_by_hardware || bytes > sizeof(std::uint64_t) || (bytes & (bytes - 1)) != 0) return false;
   return reinterpret_cast<std::uintptr_t>(direct(at)) % bytes == 0;
 }
 
@@ -127,6 +180,13 @@ Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std
         done += sizeof word;
       };
       while (done < count * size) {
+        const std::size_t words = (count * size - done) / sizeof(std::uint64_t);
+        if (words >= kRow && reinterpret_cast<std::uintptr_t>(direct(at + done)) % sizeof(std::uint64_t) == 0) {
+          update_row(direct(at + done), in == nullptr ? nullptr : in + done, old == nullptr ? nullptr : old + done,
+                     words, op, type);
+          done += words * sizeof(std::uint64_t);
+          continue;
+        }
         const bool is_whole = count * size - done >= 8 && reinterpret_cast<std::uintptr_t>(direct(at + done)) % 8 == 0;
         is_whole && !adds ? update_next(std::uint64_t()) : update_next(element);
       }
@@ -142,9 +202,7 @@ Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std
     });
   }
   while (count > 0) {
-    // Those that begin in one stripe.
-    const std::size_t n =
-        std::min<std::size_t>(count, (Block::kStripeBytes - at % Block::kStripeBytes + size - 1) / size);
+    const std::size_t n = std::min(count, in_one_stripe(at, size));
     HEDDLE_TRY(under_lock(at, n * size, [&](std::byte* elements) {
       if (old != nullptr) std::memcpy(old, elements, n * size);
       mpi::reduce(op, in, elements, static_cast<MPI_Count>(n), type);

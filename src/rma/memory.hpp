@@ -5,7 +5,8 @@
 //          Elements come packed, as MPI_Pack would write them; the memory has them as the basic type does, whose padding is
 //          left alone.
 // Threads: any.
-// Errors:  MPI_ERR_RMA_RANGE when the kernel finds no memory there; some of it may have been done then.
+// Errors:  MPI_ERR_RMA_RANGE when the kernel finds no memory there, or does not copy any more; some bytes may have been copied then,
+//          but of the elements of one stripe all were updated or none.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,10 @@ class Memory {
  public:
   // REQUIRES: the way of the target is not kMessages; `base` is from map_target() when it is kDirect.
   Memory(Window& window, Target& target, std::byte* base) noexcept : window_(window), target_(target), base_(base) {}
+  // Elements of so many bytes that begin in one stripe, from `at` on: as many as are updated in one step.
+  static std::size_t in_one_stripe(std::uint64_t at, std::size_t bytes) noexcept {
+    return (Block::kStripeBytes - at % Block::kStripeBytes + bytes - 1) / bytes;
+  }
   // This process's own memory.
   static Memory own(Window& window) noexcept;
 

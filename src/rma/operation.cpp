@@ -20,9 +20,12 @@ const std::byte* take(mpi::PackCursor& in, std::byte* buffer, std::size_t bytes)
   return at;
 }
 
+// After an error the operation is as it was before the step that failed, and `done` says which those were before it.
 class Execution {
  public:
-  Execution(Memory memory, Operation& operation) noexcept : memory_(memory), operation_(operation) {}
+  // `by_stripe`: so that of an update that fails it is known which elements have had theirs.
+  Execution(Memory memory, Operation& operation, bool by_stripe) noexcept
+      : memory_(memory), operation_(operation), by_stripe_(by_stripe && operation.kind == Kind::kAccumulate) {}
 
   Status run() noexcept {
     Status status;
@@ -40,8 +43,16 @@ class Execution {
         (!operation_.has_in || operation_.in.contiguous()) && (!operation_.has_out || operation_.out.contiguous());
     const std::size_t most = in_rows ? bytes : kChunk / operation_.element_bytes() * operation_.element_bytes();
     while (bytes > 0) {
-      const std::size_t n = std::min(bytes, most);
-      HEDDLE_TRY(step(at, n));
+      std::size_t n = std::min(bytes, most);
+      if (by_stripe_)
+        n = std::min(n, Memory::in_one_stripe(at, operation_.element_bytes()) * operation_.element_bytes());
+      const std::size_t begin = operation_.has_in ? operation_.in.position() : 0;
+      const Status status = step(at, n);
+      if (!status) {
+        if (operation_.has_in) operation_.in.seek(begin);
+        return status;
+      }
+      operation_.done += n;
       at += n;
       bytes -= n;
     }
@@ -65,6 +76,7 @@ class Execution {
 
   Memory memory_;
   Operation& operation_;
+  const bool by_stripe_;
 };
 
 // Of a type with gaps, where memory that is not attached may lie.
@@ -107,10 +119,16 @@ Status start(Window& window, Operation& operation, MPI_Aint disp, mpi::Request**
   Status located = locate(window, target, disp, first, end - first, &operation.at);
   if (!located && window.is_dynamic()) located = locate_rows(window, target, operation);
   HEDDLE_TRY(located);
-  if (target.way == Way::kMessages) return send(window, operation, request);
+  if (target.is_by_messages()) return send(window, operation, request);
   std::byte* base = nullptr;
   HEDDLE_TRY(map_target(window, target, &base));
-  return Execution(Memory(window, target, base), operation).run();
+  const bool by_kernel = !target.is_direct();
+  const Status status = Execution(Memory(window, target, base), operation, by_kernel).run();
+  if (status || !by_kernel || target.memory->way() != wire::PeerMemory::Way::kRefused) return status;
+  // The rest, and from now on everything.
+  target.way.store(Way::kMessages, std::memory_order_relaxed);
+  window.has_messages.store(true, std::memory_order_relaxed);
+  return send(window, operation, request);
 }
 
 }  // namespace heddle::rma

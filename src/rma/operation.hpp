@@ -21,6 +21,7 @@ struct Operation {
   const mpi::Datatype* target_type;
   MPI_Count target_count;
   std::uint64_t at = 0;  // of the displacement, as Memory wants it
+  std::size_t done = 0;  // bytes at the target that are behind it
 
   mpi::PackCursor in;  // what goes to the target; of kCompareAndSwap the new element
   bool has_in = false;
@@ -50,9 +51,15 @@ struct Step {
 };
 Status perform(Memory& memory, const Operation& operation, const Step& step) noexcept;
 
-// visit(at, bytes) for each row of bytes at the target, in order; elements with padding come one by one.
+// visit(at, bytes) for each row of bytes at the target that is not done, in order; elements with padding come one by one.
 template <class Visit>
-void for_each_row(const Operation& operation, Visit visit) {
+void for_each_row(const Operation& operation, Visit visit_row) {
+  std::size_t done = operation.done;
+  const auto visit = [&](std::uint64_t at, std::size_t bytes) {
+    const std::size_t n = std::min(done, bytes);
+    done -= n;
+    return n == bytes || visit_row(at + n, bytes - n);
+  };
   const bool one_by_one = operation.element != nullptr && !operation.element->contiguous;
   MPI_Count position = 0;
   mpi::for_each_run(*operation.target_type, operation.target_count, [&](MPI_Count offset, MPI_Count bytes) {

@@ -51,7 +51,7 @@ class Waiting {
 
 Status lock(Window& window, int rank, Held held) {
   Target& target = window.target(rank);
-  if (target.way == Way::kMessages) return lock_remote(window, rank, held);
+  if (target.is_by_messages()) return lock_remote(window, rank, held);
   if (try_lock(*target.block, target.block->lock.come(), held)) return Status::ok();
   return Waiting(window, *target.block, held).wait(rank);
 }
@@ -61,7 +61,7 @@ void end_access(Window& window, int rank, Held held, Questions& questions) {
   Target& target = window.target(rank);
   if (held == kUnchecked) {
     questions.flush(rank);
-  } else if (target.way == Way::kMessages) {
+  } else if (target.is_by_messages()) {
     questions.unlock(rank, held);
   } else {
     unlock(window.node, *target.block, held);
@@ -83,13 +83,13 @@ Status give_back_shared(Window& window, int first) {
 Status share_all(Window& window) {
   Questions questions(window);
   for (int rank = 0; window.has_messages && rank < window.comm->size; ++rank) {
-    if (window.target(rank).way == Way::kMessages) questions.share(rank);
+    if (window.target(rank).is_by_messages()) questions.share(rank);
   }
   Status status = questions.wait();
   for (int rank = 0; status && rank < window.comm->size; ++rank) {
     Target& target = window.target(rank);
     if (target.held.load(std::memory_order_relaxed) == kShared) continue;
-    const bool is_free = target.way != Way::kMessages && try_lock(*target.block, target.block->lock.come(), kShared);
+    const bool is_free = !target.is_by_messages() && try_lock(*target.block, target.block->lock.come(), kShared);
     if (!is_free) {
       // Who waits for one has none of a later rank: so two that take locks in the order of ranks never wait for each other.
       status = give_back_shared(window, rank + 1);
@@ -189,6 +189,8 @@ Status win_unlock_all(mpi::Win& win) {
   window.all.store(false);
   full_fence();
   Questions questions(window);
+  // All at once, where an unlock would wait for what has other tags than its own.
+  for (int rank = 0; window.comm->spread != nullptr && rank < window.comm->size; ++rank) questions.flush(rank);
   for (int rank = 0; rank < window.comm->size; ++rank) {
     const auto held = static_cast<Held>(window.target(rank).held.exchange(kNothing, std::memory_order_relaxed));
     end_access(window, rank, held, questions);

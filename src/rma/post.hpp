@@ -9,7 +9,8 @@
 namespace heddle::rma {
 
 // False: it found no room; a copy of it goes with progress. For the order of a lane either is the same.
-bool post_packet(vci::Lane& lane, std::uint8_t portal, int source, const void* prefix, std::size_t prefix_bytes,
-                 const std::byte* data, std::size_t bytes) noexcept;
+// `tag`: by which the receiver finds its way back (active.hpp).
+bool post_packet(vci::Lane& lane, std::uint8_t portal, int source, int tag, const void* prefix,
+                 std::size_t prefix_bytes, const std::byte* data, std::size_t bytes) noexcept;
 
 }  // namespace heddle::rma

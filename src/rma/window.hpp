@@ -7,8 +7,10 @@
 //     kKernel    another process of this node brought it along: the kernel copies (wire/single_copy.hpp)
 //     kMessages  of another node, or where the kernel refuses: the target does it when it makes progress (active.hpp)
 //
-//          The first two need nothing of the target: operations are complete when the call returns.
-//          Windows whose memory MPI has allocated use hardware atomics for elements of at most 8 aligned bytes. All others,
+//          The first two need nothing of the target: operations are complete when the call returns. Where the kernel stops copying
+//          later, as the target has ended or forbidden it, kKernel becomes kMessages in the middle of an operation.
+//          Windows whose memory MPI has allocated use hardware atomics for elements of at most 8 aligned bytes, unless a member has
+//          asked by mpi_accumulate_granularity for more bytes at a time. All others,
 //          and all longer elements, take the lock of a stripe, also at the target itself, so that the two never mix.
 // Threads: operations from any; synchronisation by one thread at a time for each target.
 #pragma once
@@ -38,6 +40,7 @@ struct Card {
   std::uint64_t block = 0;  // its Block, in the node's memory
   std::int32_t disp_unit = 1;
   std::int32_t error = MPI_SUCCESS;  // it cannot take part
+  bool wants_locks = false;          // mpi_accumulate_granularity says that elements are updated many at a time
 };
 
 enum class Way : std::uint8_t { kDirect, kKernel, kMessages };
@@ -47,34 +50,43 @@ enum Held : std::uint8_t { kNothing = 0, kShared = 1, kExclusive = 2, kUnchecked
 
 struct Target {
   Card card;
-  Way way = Way::kMessages;
+  std::atomic<Way> way{Way::kMessages};
   int region = -1;  // of this node
   Block* block = nullptr;
   wire::PeerMemory* memory = nullptr;
   std::atomic<std::byte*> mapped{nullptr};  // kDirect: where its memory begins here, once it was asked for
   std::atomic<std::uint8_t> held{kNothing};
   // kMessages: packets that were sent, and how many of them are known to be done.
-  std::atomic<std::uint64_t> sent{0}, done{0};
+  struct Counts {
+    std::atomic<std::uint64_t> sent{0}, done{0};
+  };
+  Counts counts;                   // with tag 0
+  std::unique_ptr<Counts[]> more;  // of a window over several VCIs: with the other tags (active.hpp)
+  Counts& of_tag(int tag) noexcept { return tag == 0 ? counts : more[tag]; }
   // The class of an error there that the next completing call tells.
   std::atomic<int> failure{MPI_SUCCESS};
-  // And the other way round: of an operation of this member here, until it asks. Guarded by the lock of the window's VCI.
-  int owed = MPI_SUCCESS;
+  // And the other way round: of an operation of this member here, until it asks.
+  std::atomic<int> owed{MPI_SUCCESS};
 
-  bool is_direct() const noexcept { return way == Way::kDirect; }
+  bool is_direct() const noexcept { return way.load(std::memory_order_relaxed) == Way::kDirect; }
+  bool is_by_messages() const noexcept { return way.load(std::memory_order_relaxed) == Way::kMessages; }
 };
 
 struct Window : mpi::Win {
   Window(Comm& own, wire::NodeMemory& n) noexcept : Win(own), node(n) {}
 
   Target& target(int rank) noexcept { return targets[static_cast<std::size_t>(rank)]; }
-  // MPI has allocated the memory: hardware atomics, where they go.
+  // MPI has allocated the memory.
   bool is_allocated() const noexcept { return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED; }
+  // Elements that are words are updated by hardware atomics: MPI has allocated the memory, and nobody has asked for locks by
+  // mpi_accumulate_granularity.
+  bool is_by_hardware = false;
   bool is_dynamic() const noexcept { return flavor == MPI_WIN_FLAVOR_DYNAMIC; }
 
   wire::NodeMemory& node;
   std::unique_ptr<Target[]> targets;
-  bool has_messages = false;  // some target is reached by packets
-  Block* block = nullptr;     // its own
+  std::atomic<bool> has_messages{false};  // some target is reached by packets
+  Block* block = nullptr;                 // its own
   std::uint64_t block_at = 0;
   LockQueue queue{*this};  // for its lock
 

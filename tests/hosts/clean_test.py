@@ -8,7 +8,7 @@ WINDOWS = [(f"rma_{name}", "create", "allocate", "dynamic")
            for name in ("put_get", "accumulate", "fence", "pscw", "lock", "flush", "poll", "threads", "atomics")]
 PARTITIONED = [("part", what) for what in ("rules", "comms", "mapping", "errors", "threads")]
 MANY = [("coll_moves",), ("comm_create", PER_HOST), ("topo_neighbor",), ("intercomm",), ("sessions",)]
-PORTALS = [(f"../portals4/portals_{name}",) for name in ("put_get", "lists", "flow_control", "stress")]
+PORTALS = [(f"../portals4/portals_{name}",) for name in ("put_get", "lists", "flow_control", "atomics", "triggered", "threads", "stress")]
 FLOOD = [("flood", 1000, 1024, way, *rest) for way in ("order", "reverse", "any", "mprobe") for rest in ((), ("isend",))]
 FEW = {"HEDDLE_UNEXPECTED_HEADERS": "64", "HEDDLE_UNEXPECTED_BYTES": "16384"}
 UDP = [("p2p_sizes", 1 << 12), ("p2p_modes",), ("comm_create", PER_HOST)]
@@ -33,7 +33,7 @@ class Net(Clean):
         self.over("net", MANY, 2)
 
     def test_windows(self):
-        self.over("net", WINDOWS, 1)
+        self.over("net", [*WINDOWS, ("rma_hammer", "allocate")], 1)
         self.over("net", WINDOWS, 2)
 
 

@@ -244,6 +244,93 @@ static void order_when_full(void) {
   OK(PtlMDRelease(md));
 }
 
+/* Of a descriptor that is silent about successes only failures are heard; order and reliability that are not asked for do no harm. */
+static void silent(void) {
+  const ptl_ct_event_t zero = {0, 0};
+  ptl_ct_event_t count;
+  OK(PtlCTSet(ct, zero));
+  ptl_handle_md_t md = an_md(
+      ni, mine, 100, PTL_MD_EVENT_SUCCESS_DISABLE | PTL_MD_EVENT_CT_ACK | PTL_MD_UNORDERED | PTL_MD_UNRELIABLE, eq, ct);
+  fill(mine, 100, my_rank);
+  memset(window, 0, 100);
+  barrier();
+  OK(PtlPut(md, 0, 100, PTL_ACK_REQ, to_rank(right), PT, 0x1234, 0, NULL, 0));
+  OK(PtlCTWait(ct, 1, &count));
+  SAME(count.success, 1);
+  expect_none(eq);
+  expect(target_eq, PTL_EVENT_PUT);
+  CHECK(is_from(window, 100, left));
+  OK(PtlPut(md, 0, 100, PTL_ACK_REQ, to_rank(right), PT, 0x4321, 0, mine, 0));
+  ptl_event_t event = expect(eq, PTL_EVENT_ACK);
+  SAME(event.ni_fail_type, PTL_NI_DROPPED);
+  CHECK(event.user_ptr == mine);
+  expect_none(eq);
+  barrier();
+  OK(PtlMDRelease(md));
+}
+
+/* The same calls on an interface without match bits, where the first list entry takes what comes; what it allows, and of what it is
+ * silent. */
+static void list_entries(void) {
+  ptl_handle_eq_t own, at_target;
+  ptl_handle_ct_t bytes_ct;
+  ptl_handle_le_t handle;
+  ptl_pt_index_t index;
+  ptl_ct_event_t count;
+  static unsigned char block[256], got[256];
+  OK(PtlEQAlloc(barrier_ni, 64, &own));
+  OK(PtlEQAlloc(barrier_ni, 64, &at_target));
+  OK(PtlCTAlloc(barrier_ni, &bytes_ct));
+  OK(PtlPTAlloc(barrier_ni, 0, at_target, PTL_PT_ANY, &index));
+  ptl_le_t le = {.start = block,
+                 .length = sizeof block,
+                 .ct_handle = bytes_ct,
+                 .uid = getuid(),
+                 .options = PTL_LE_OP_PUT | PTL_LE_OP_GET | PTL_LE_EVENT_LINK_DISABLE | PTL_LE_EVENT_CT_COMM |
+                            PTL_LE_EVENT_CT_BYTES | PTL_LE_IS_ACCESSIBLE};
+  OK(PtlLEAppend(barrier_ni, index, &le, PTL_PRIORITY_LIST, block, &handle));
+  ptl_handle_md_t out = an_md(barrier_ni, mine, 256, PTL_MD_EVENT_SEND_DISABLE, own, PTL_CT_NONE);
+  ptl_handle_md_t in = an_md(barrier_ni, got, 256, PTL_MD_EVENT_SEND_DISABLE, own, PTL_CT_NONE);
+  fill(mine, 256, my_rank);
+  barrier();
+  OK(PtlPut(out, 0, 200, PTL_ACK_REQ, to_rank(right), index, 77, 10, NULL, 5)); /* match bits mean nothing */
+  SAME(expect(own, PTL_EVENT_ACK).mlength, 200);
+  ptl_event_t event = expect(at_target, PTL_EVENT_PUT);
+  SAME(event.hdr_data, 5);
+  SAME(event.initiator.rank, left);
+  CHECK(event.start == block + 10 && event.user_ptr == block);
+  CHECK(is_from(block + 10, 200, left));
+  OK(PtlCTWait(bytes_ct, 200, &count));
+  SAME(count.success, 200);
+  barrier();
+  OK(PtlGet(in, 0, 200, to_rank(right), index, 0, 10, NULL));
+  SAME(expect(own, PTL_EVENT_REPLY).mlength, 200);
+  CHECK(is_from(got, 200, my_rank)); /* what it has put there */
+  expect(at_target, PTL_EVENT_GET);
+  barrier();
+  OK(PtlLEUnlink(handle));
+  le.options = PTL_LE_OP_PUT | PTL_LE_EVENT_LINK_DISABLE | PTL_LE_EVENT_SUCCESS_DISABLE | PTL_LE_USE_ONCE;
+  OK(PtlLEAppend(barrier_ni, index, &le, PTL_PRIORITY_LIST, block, &handle));
+  barrier();
+  OK(PtlGet(in, 0, 8, to_rank(right), index, 0, 0, NULL)); /* not what it is for */
+  SAME(expect(own, PTL_EVENT_REPLY).ni_fail_type, PTL_NI_OP_VIOLATION);
+  barrier();
+  OK(PtlPut(out, 0, 8, PTL_ACK_REQ, to_rank(right), index, 0, 0, NULL, 0));
+  SAME(expect(own, PTL_EVENT_ACK).ni_fail_type, PTL_NI_OK);
+  barrier();
+  CHECK(is_from(block, 8, left));
+  expect(at_target, PTL_EVENT_AUTO_UNLINK);
+  expect_none(at_target);
+  SAME(PtlLEUnlink(handle), PTL_ARG_INVALID);
+  OK(PtlMDRelease(out));
+  OK(PtlMDRelease(in));
+  OK(PtlPTFree(barrier_ni, index));
+  OK(PtlCTFree(bytes_ct));
+  OK(PtlEQFree(own));
+  OK(PtlEQFree(at_target));
+  barrier();
+}
+
 int main(void) {
   ptl_pt_index_t index;
   ptl_handle_me_t handle;
@@ -263,6 +350,8 @@ int main(void) {
   put_each_size();
   get_each_size();
   acknowledgments();
+  silent();
+  list_entries();
   vectors();
   truncation();
   order();

@@ -247,7 +247,29 @@ static void others(void) {
   CHECK_LOC(long double, MPI_LONG_DOUBLE_INT);
 }
 
+// More than is updated in one step: every element once, also where the way to the target changes in between.
+static void long_rows(int flavor) {
+  enum { kElements = 5000 };
+  static int64_t add[kElements], was[kElements];
+  Window w;
+  window_open(&w, flavor, 8 * kElements, 8);
+  for (int i = 0; i < kElements; i++) add[i] = 3 * i + world_rank;
+  MPI_Win_fence(0, w.win);
+  MPI_Accumulate(add, kElements, MPI_INT64_T, right, at(&w, right, 0), kElements, MPI_INT64_T, MPI_SUM, w.win);
+  MPI_Win_fence(0, w.win);
+  MPI_Get_accumulate(add, kElements, MPI_INT64_T, was, kElements, MPI_INT64_T, right, at(&w, right, 0), kElements,
+                     MPI_INT64_T, MPI_SUM, w.win);
+  MPI_Win_fence(0, w.win);
+  for (int i = 0; i < kElements; i++) {
+    CHECK_EQ(was[i], 3 * i + world_rank);
+    CHECK_EQ(((int64_t*)w.base)[i], 2 * (3 * i + left));
+  }
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win);
+  window_close(&w);
+}
+
 static void test(int flavor) {
+  long_rows(flavor);
   window_open(&window, flavor, 4096, 1);
   integers();
   others();

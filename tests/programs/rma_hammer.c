@@ -70,7 +70,7 @@ static int64_t total(void) { return (int64_t)kTurns * world_size * (world_size +
     MPI_Win_unlock_all(window.win);                                                                      \
   } while (0)
 
-// Every kind of operation on one word at once, and puts to the words beside it, of which each rank has one: nothing of the sum is
+// Every kind of operation on one word at once, also loads by its owner, and puts to the words beside it, of which each rank has one: nothing of the sum is
 // lost, no value that is fetched is less than an earlier one, and nobody's own word is anybody else's affair.
 #define MIX(T, type)                                                                                                \
   do {                                                                                                              \
@@ -107,9 +107,13 @@ static int64_t total(void) { return (int64_t)kTurns * world_size * (world_size +
           MPI_Win_flush(target, window.win);                                                                        \
           CHECK_EQ(expected, fresh);                                                                                \
         }                                                                                                           \
-        if (call == 5)                                                                                              \
+        if (call == 5 && world_rank != target)                                                                      \
           MPI_Get_accumulate(NULL, 0, type, &was, 1, type, target, at(&window, target, 0), 1, type, MPI_NO_OP,      \
                              window.win);                                                                           \
+        if (call == 5 && world_rank == target) { /* its own load */                                                 \
+          MPI_Win_sync(window.win);                                                                                 \
+          was = *(volatile T*)window.base;                                                                          \
+        }                                                                                                           \
         MPI_Win_flush(target, window.win);                                                                          \
         CHECK(was >= last, "%s: %lld comes after %lld", #type, (long long)was, (long long)last);                    \
         last = was;                                                                                                 \
@@ -122,6 +126,49 @@ static int64_t total(void) { return (int64_t)kTurns * world_size * (world_size +
       MPI_Barrier(MPI_COMM_WORLD);                                                                                  \
       MPI_Win_unlock_all(window.win);                                                                               \
     }                                                                                                               \
+  } while (0)
+
+// Rows of elements, which overlap from rank to rank, and single elements in their middle: by accumulate, get_accumulate and
+// fetch_and_op at once.
+#define ROWS(T, type)                                                                                         \
+  do {                                                                                                        \
+    enum { kRow = 77 };                                                                                       \
+    const int target = world_size - 1, first = world_rank % 3;                                                \
+    const int is_fast = window.flavor == MPI_WIN_FLAVOR_ALLOCATE || window.flavor == MPI_WIN_FLAVOR_SHARED;   \
+    const int turns = is_fast && on_one_host() ? 50 * kTurns : kTurns; /* long enough to meet */              \
+    const T one = (T)1;                                                                                       \
+    T add[kRow], was[kRow], before[kRow] = {0}, single;                                                       \
+    for (int i = 0; i < kRow; i++) add[i] = (T)1;                                                             \
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, world_rank, 0, window.win);                                              \
+    memset(window.base, 0, (size_t)window.bytes);                                                             \
+    MPI_Win_unlock(world_rank, window.win);                                                                   \
+    MPI_Barrier(MPI_COMM_WORLD);                                                                              \
+    MPI_Win_lock_all(0, window.win);                                                                          \
+    for (int turn = 0; turn < turns; turn++) {                                                                \
+      const MPI_Aint place = at(&window, target, (MPI_Aint)sizeof(T) * first);                                \
+      if (turn % 2 == 0) MPI_Accumulate(add, kRow, type, target, place, kRow, type, MPI_SUM, window.win);     \
+      if (turn % 2 == 1)                                                                                      \
+        MPI_Get_accumulate(add, kRow, type, was, kRow, type, target, place, kRow, type, MPI_SUM, window.win); \
+      MPI_Win_flush(target, window.win);                                                                      \
+      for (int i = 0; i < kRow && turn % 2 == 1; i++) {                                                       \
+        CHECK(was[i] > before[i] || turn == 1, "%s: element %d is %g after %g", #type, i, (double)was[i],     \
+              (double)before[i]);                                                                             \
+        before[i] = was[i];                                                                                   \
+      }                                                                                                       \
+      MPI_Fetch_and_op(&one, &single, type, target, at(&window, target, (MPI_Aint)sizeof(T) * 40), MPI_SUM,   \
+                       window.win);                                                                           \
+    }                                                                                                         \
+    everybody_flushed(&window);                                                                               \
+    T all[kRow + 2];                                                                                          \
+    MPI_Get(all, kRow + 2, type, target, at(&window, target, 0), kRow + 2, type, window.win);                 \
+    MPI_Win_flush(target, window.win);                                                                        \
+    for (int i = 0; i < kRow + 2; i++) {                                                                      \
+      int64_t sum = i == 40 ? (int64_t)turns * world_size : 0;                                                \
+      for (int r = 0; r < world_size; r++) sum += i >= r % 3 && i < r % 3 + kRow ? turns : 0;                 \
+      CHECK(all[i] == (T)sum, "%s: element %d is %g, not %g", #type, i, (double)all[i], (double)(T)sum);      \
+    }                                                                                                         \
+    MPI_Barrier(MPI_COMM_WORLD);                                                                              \
+    MPI_Win_unlock_all(window.win);                                                                           \
   } while (0)
 
 // Tickets: what MPI_Fetch_and_op brings to one rank it brings to no other.
@@ -179,8 +226,22 @@ static void sixteen_bytes(void) {
   MPI_Win_unlock_all(window.win);
 }
 
+// One rank alone says that it updates many elements at a time.
+static void by_locks(int flavor) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  if (world_rank == 0) MPI_Info_set(info, "mpi_accumulate_granularity", "4096");
+  window_open_with(&window, flavor, 1024 + 8 * world_size, 4, info);
+  MPI_Info_free(&info);
+  HAMMER(int64_t, MPI_INT64_T);
+  SWAPS(int64_t, MPI_INT64_T);
+  MIX(int64_t, MPI_INT64_T);
+  ROWS(double, MPI_DOUBLE);
+  window_close(&window);
+}
+
 static void test(int flavor) {
-  window_open(&window, flavor, 256 + 8 * world_size, 4);
+  window_open(&window, flavor, 1024 + 8 * world_size, 4);
   HAMMER(uint8_t, MPI_UINT8_T);
   HAMMER(uint16_t, MPI_UINT16_T);
   HAMMER(int32_t, MPI_INT32_T);
@@ -193,9 +254,14 @@ static void test(int flavor) {
   SWAPS(uint16_t, MPI_UINT16_T);
   MIX(int32_t, MPI_INT32_T);
   MIX(int64_t, MPI_INT64_T);
+  ROWS(int32_t, MPI_INT32_T);
+  ROWS(int64_t, MPI_INT64_T);
+  ROWS(float, MPI_FLOAT);
+  ROWS(double, MPI_DOUBLE);
   tickets();
   sixteen_bytes();
   window_close(&window);
+  if (flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED) by_locks(flavor);
 }
 
 int main(int argc, char** argv) {

@@ -163,6 +163,16 @@ static void name_and_group(Window* w) {
 }
 
 // Hints that the window knows come back with a value; what a hint asks for is not lost by another.
+static void check_hint(MPI_Win win, const char* key, const char* expected) {
+  MPI_Info got;
+  char value[64] = "";
+  int flag = 0, length = sizeof value;
+  MPI_Win_get_info(win, &got);
+  MPI_Info_get_string(got, key, &length, value, &flag);
+  MPI_Info_free(&got);
+  CHECK(!flag || strcmp(value, expected) == 0, "%s: %s, not %s", key, value, expected);  // a library may know none
+}
+
 static void infos(int flavor) {
   Window w;
   MPI_Info info, got;
@@ -181,10 +191,21 @@ static void infos(int flavor) {
   MPI_Info_get_string(got, "no_locks", &length, value, &flag);
   if (flag) CHECK(strcmp(value, "false") == 0, "%s", value);
   MPI_Info_free(&got);
+  check_hint(w.win, "accumulate_ordering", "none");
+  check_hint(w.win, "accumulate_ops", "same_op");
+  check_hint(w.win, "same_disp_unit", "true");
+  check_hint(w.win, "same_size", "true");
+  check_hint(w.win, "mpi_accumulate_granularity", "0");
+  check_hint(w.win, "of_another_library", "");
   MPI_Info_create(&info);
   MPI_Info_set(info, "no_locks", "false");
+  MPI_Info_set(info, "same_size", "false");
+  MPI_Info_set(info, "accumulate_ops", "nonsense");
   MPI_Win_set_info(w.win, info);
   MPI_Info_free(&info);
+  check_hint(w.win, "same_size", "false");
+  check_hint(w.win, "accumulate_ops", "same_op");
+  check_hint(w.win, "accumulate_ordering", "none");
   MPI_Win_lock_all(0, w.win);
   MPI_Win_unlock_all(w.win);
   window_close(&w);

@@ -1,5 +1,5 @@
-// MPI_THREAD_MULTIPLE: threads that put, get, add and flush at once, each on a window of its own and all on one, and messages
-// beside them. Every value is verified, every sum exact.
+// MPI_THREAD_MULTIPLE: threads that put, get, add and flush at once, each on a window of its own and all on one, whose accumulates are
+// ordered or not, and messages beside them. Every value is verified, every sum exact.
 #include <pthread.h>
 
 #include "rma.h"
@@ -74,6 +74,42 @@ static void* beside_messages(void* argument) {
   return NULL;
 }
 
+// Nothing is flushed: the unlock of another thread completes it.
+static int64_t unflushed[kThreads][kWords];
+
+static void* without_flush(void* argument) {
+  int t = (int)(intptr_t)argument;
+  for (int i = 0; i < kWords; i++) {
+    unflushed[t][i] = 1000000 * world_rank + 1000 * t + i;
+    MPI_Put(&unflushed[t][i], 1, MPI_INT64_T, right, at(&all, right, 8 * (2 + t * kWords + i)), 1, MPI_INT64_T,
+            all.win);
+    MPI_Accumulate(&unflushed[t][0], 1, MPI_INT64_T, right, at(&all, right, 8), 1, MPI_INT64_T, MPI_SUM, all.win);
+  }
+  return NULL;
+}
+
+static void unlock_completes(void) {
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, world_rank, 0, all.win);
+  memset(all.base, 0, (size_t)all.bytes);
+  MPI_Win_unlock(world_rank, all.win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  pthread_t threads[kThreads];
+  MPI_Win_lock(MPI_LOCK_SHARED, right, 0, all.win);
+  for (int t = 0; t < kThreads; t++) CHECK_EQ(pthread_create(&threads[t], NULL, without_flush, (void*)(intptr_t)t), 0);
+  for (int t = 0; t < kThreads; t++) pthread_join(threads[t], NULL);
+  MPI_Win_unlock(right, all.win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, world_rank, 0, all.win);
+  int64_t sum = 0;
+  for (int t = 0; t < kThreads; t++) {
+    for (int i = 0; i < kWords; i++) CHECK_EQ(((int64_t*)all.base)[2 + t * kWords + i], 1000000 * left + 1000 * t + i);
+    sum += (int64_t)kWords * (1000000 * left + 1000 * t);
+  }
+  CHECK_EQ(((int64_t*)all.base)[1], sum);
+  MPI_Win_unlock(world_rank, all.win);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static int64_t held(Window* w, int word) {
   int64_t value;
   MPI_Win_lock(MPI_LOCK_SHARED, world_rank, 0, w->win);
@@ -82,9 +118,31 @@ static int64_t held(Window* w, int word) {
   return value;
 }
 
+static void unordered(int flavor) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "accumulate_ordering", "none");
+  window_open_with(&all, flavor, 8 * (kThreads * kWords + 2), 1, info);
+  MPI_Info_free(&info);
+  MPI_Win_lock_all(0, all.win);
+  in_threads(on_one);
+  MPI_Win_unlock_all(all.win);
+  CHECK_EQ(held(&all, 0), kThreads * kTurns);
+  CHECK_EQ(held(&all, 1), kThreads * kTurns);
+  MPI_Barrier(MPI_COMM_WORLD);
+  unlock_completes();
+  window_close(&all);
+}
+
 static void test(int flavor) {
+  unordered(flavor);
   for (int t = 0; t < kThreads; t++) window_open(&own[t], flavor, 8 * (kWords + 2), 8);
   window_open(&all, flavor, 8 * (kThreads * kWords + 2), 1);
+  unlock_completes();
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, world_rank, 0, all.win);
+  memset(all.base, 0, (size_t)all.bytes);
+  MPI_Win_unlock(world_rank, all.win);
+  MPI_Barrier(MPI_COMM_WORLD);
   in_threads(on_own);
   for (int t = 0; t < kThreads; t++) {
     CHECK_EQ(held(&own[t], 0), kTurns + kTurns / 5);

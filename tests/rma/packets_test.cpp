@@ -4,13 +4,16 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <set>
 #include <thread>
 #include <vector>
 
 #include "coll/api.hpp"
 #include "mpi/handle.hpp"
+#include "mpi/spread.hpp"
 #include "p2p/p2p.hpp"
 #include "p2p/request.hpp"
+#include "rma/active.hpp"
 #include "rma/api.hpp"
 #include "rma/passive.hpp"
 #include "rma/window.hpp"
@@ -392,6 +395,53 @@ TEST_F(NotAttached, AWaitTellsOfItsRequestAlone) {
     EXPECT_EQ(got, -1);
     put(window, at);
     EXPECT_TRUE(api::win_unlock(1, window));
+  });
+}
+
+// Threads of a window whose accumulates need no order go by VCIs of their own, and an unlock is the end of what all of them have sent.
+TEST_F(Packets, WithoutOrderEachThreadHasItsWay) {
+  run_processes(2, [](mpi::Process& p) {
+    constexpr int kThreads = 4;
+    constexpr long kAdds = 200;
+    long memory[kThreads + 1] = {};
+    const long one = 1;
+    mpi::Info* info = mpi::take_info({{"accumulate_ordering", "none"}});
+    MPI_Win handle;
+    ASSERT_TRUE(api::win_create(memory, sizeof memory, sizeof(long), info, *p.world(), &handle)) << last_error_detail();
+    mpi::release(*info);
+    Window& window = as_window(*mpi::from_handle(handle));
+    Target& target = window.target(0);
+    ASSERT_NE(window.comm->spread, nullptr);
+    if (p.world()->rank == 1) {
+      ASSERT_TRUE(api::win_lock(MPI_LOCK_SHARED, 0, 0, window));
+      std::vector<std::thread> threads;
+      for (int t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&, t] {
+          for (long i = 0; i < kAdds; ++i) {
+            EXPECT_TRUE(
+                api::accumulate(&one, 1, long_type(), 0, 0, 1, long_type(), *mpi::from_handle(MPI_SUM), window));
+            EXPECT_TRUE(
+                api::accumulate(&one, 1, long_type(), 0, 1 + t, 1, long_type(), *mpi::from_handle(MPI_SUM), window));
+          }
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+      std::set<vci::Vci*> ways;
+      for (int tag = 0; tag < kTags; ++tag) {
+        if (target.of_tag(tag).sent == 0) continue;
+        EXPECT_EQ(target.of_tag(tag).sent, std::uint64_t{2 * kAdds});
+        ways.insert(mpi::stream_of(*window.comm, mpi::Channel::kUser, 0, tag).vci);
+      }
+      EXPECT_EQ(ways.size(), std::size_t{kThreads});
+      ASSERT_TRUE(api::win_unlock(0, window));
+      for (int tag = 0; tag < kTags; ++tag) EXPECT_EQ(target.of_tag(tag).done, target.of_tag(tag).sent);
+    }
+    ASSERT_TRUE(api::barrier(*p.world()));
+    if (p.world()->rank == 0) {
+      EXPECT_EQ(memory[0], kThreads * kAdds);
+      for (int t = 0; t < kThreads; ++t) EXPECT_EQ(memory[1 + t], kAdds);
+    }
+    ASSERT_TRUE(api::win_free(&handle)) << last_error_detail();
   });
 }
 

@@ -55,7 +55,7 @@ class Windows : public testing::TestWithParam<Path> {
         ASSERT_TRUE(api::win_create(base, bytes, sizeof(long), nullptr, *p.world(), &win)) << last_error_detail();
       }
       const int next = (p.world()->rank + 1) % size;
-      EXPECT_EQ(as_window(object(win)).target(next).way, GetParam().way);
+      EXPECT_EQ(as_window(object(win)).target(next).way.load(), GetParam().way);
       body(p, object(win), base);
       ASSERT_TRUE(api::win_free(&win)) << last_error_detail();
     });
@@ -229,17 +229,18 @@ void ask_while_one_is_away(int away, Body begin, End end, Body finish) {
     if (me == 0) {
       const long value = 5;
       for (int rank : {1, 2}) {
-        ASSERT_EQ(window.target(rank).way, Way::kMessages);
+        ASSERT_EQ(window.target(rank).way.load(), Way::kMessages);
         ASSERT_TRUE(api::put(&value, 1, long_type(), rank, 0, 1, long_type(), win));
       }
       ASSERT_TRUE(end(win));
-      for (int rank : {1, 2}) EXPECT_EQ(window.target(rank).done, window.target(rank).sent);
+      for (int rank : {1, 2}) EXPECT_EQ(window.target(rank).counts.done, window.target(rank).counts.sent);
     }
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     if (me == away) {
-      while (origin.load()->target(other).done == 0 && std::chrono::steady_clock::now() < deadline)
+      while (origin.load()->target(other).counts.done == 0 && std::chrono::steady_clock::now() < deadline)
         std::this_thread::yield();
-      EXPECT_EQ(origin.load()->target(other).done, 1u) << "rank " << other << " is not asked while the other is away";
+      EXPECT_EQ(origin.load()->target(other).counts.done, 1u)
+          << "rank " << other << " is not asked while the other is away";
     }
     finish(me, win);
     ASSERT_TRUE(api::barrier(*p.world()));
