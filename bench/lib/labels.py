@@ -111,7 +111,8 @@ WITH_WINDOW = {
 }
 
 # <what>-<points>-<mode>-<sides but the last>, <what>-elements
-THREADED = {"drain": "time to drain", "depth": "mean search depth", "compute": "computation", "communicate": "communication"}
+THREADED = {"drain": "time to drain", "depth": "mean search depth", "compute": "computation", "communicate": "communication",
+            "iterate": "an iteration"}
 
 # <way>-<threads>-<ms of computation>-<% of noise>
 PARTITIONED = {"single": "one send", "multi": "a send each", "part": "partitioned", "arrive": "partitioned, last ready to end",

@@ -42,6 +42,7 @@ class Suites(unittest.TestCase):
                 ("drain-27-shuffle-1x1", 64, "27 points, 1x1x64, shuffle, time to drain"),
                 ("depth-9-in_order-1", 4, "9 points, 1x4, in order, mean search depth"),
                 ("communicate-elements", 1, "1 thread a rank, communication"),
+                ("iterate-elements", 2, "2 threads a rank, an iteration"),
                 ("compute-elements", 16, "16 threads a rank, computation")):
             self.assertEqual(labels.label({"metric": metric, "size": size}), text)
 
