@@ -37,6 +37,7 @@ METRICS = {
     "receive multiple": (SIZE, "Irecv + Wait, {}, MULTIPLE"),
     "line": (SIZE, "cache line, one way"),
     "copy": (SIZE, "copied in and out"),
+    "beside": (COUNT, "one thread posts, one takes in, behind {} entries each"),
     "self": (COUNT, "to oneself, {} threads, 8 B"),
     "self-speedup": (COUNT, "to oneself, {} threads ÷ 1 thread"),
     "pack-l1": (SIZE, "pack 8 KiB in blocks of {} ÷ memcpy"),
