@@ -56,10 +56,14 @@ def matching(results, folder):
 
 
 def nanoseconds(entry):
-    """Of one operation: what google-benchmark counts as items, or else a whole iteration."""
+    """Of one operation: the program's own median, or what google-benchmark counts as items, or else a whole iteration, whose time
+    is the processor's unless the benchmark takes it itself."""
+    if "median_ns" in entry:
+        return entry["median_ns"]
     if "items_per_second" in entry:
         return 1e9 / entry["items_per_second"]
-    return entry["cpu_time"] * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[entry["time_unit"]]
+    clock = "real_time" if entry["run_name"].endswith(("/manual_time", "/real_time")) else "cpu_time"
+    return entry[clock] * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[entry["time_unit"]]
 
 
 def medians(measured):

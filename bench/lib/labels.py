@@ -39,6 +39,7 @@ METRICS = {
     "receive multiple": (SIZE, "Irecv + Wait, {}, MULTIPLE"),
     "line": (SIZE, "cache line, one way"),
     "copy": (SIZE, "copied in and out"),
+    "beside": (COUNT, "one thread posts, one takes in, behind {} entries each"),
     "self": (COUNT, "to oneself, {} threads, 8 B"),
     "self-speedup": (COUNT, "to oneself, {} threads ÷ 1 thread"),
     "pack-l1": (SIZE, "pack 8 KiB in blocks of {} ÷ memcpy"),
@@ -114,7 +115,8 @@ WITH_WINDOW = {
 }
 
 # <what>-<points>-<mode>-<sides but the last>, <what>-elements
-THREADED = {"drain": "time to drain", "depth": "mean search depth", "compute": "computation", "communicate": "communication"}
+THREADED = {"drain": "time to drain", "depth": "mean search depth", "compute": "computation", "communicate": "communication",
+            "iterate": "an iteration"}
 
 # <way>-<threads>-<ms of computation>-<% of noise>
 PARTITIONED = {"single": "one send", "multi": "a send each", "part": "partitioned", "arrive": "partitioned, last ready to end",

@@ -265,6 +265,10 @@ def elements(_):
     return [Program("matching/elements.c", 2, ("32",), words((1, 2, 4, 8, 16)))]
 
 
+def beside(_):
+    return [Program("matching/beside.c", 2, (), words((1, 16, 128, 1024, 4096)))]
+
+
 def oversubscribed(cores):
     return [Program("oversubscribed/crowd.c", max(16, 2 * cores), (), ("ring", "barrier", "allreduce"))]
 
@@ -352,6 +356,7 @@ SUITES = {suite.name: suite for suite in (
     Programs("matching", "1 to 16384 receives outstanding or messages unexpected; bandwidth behind a queue of receives", matching),
     Programs("halo", "halos of a process of threads, four stencils: time to drain and Heddle's search depth", halo),
     Programs("elements", "conjugate gradients, 1 to 16 threads a rank: computation, communication, Heddle's search depth", elements),
+    Programs("beside", "two threads of a process that search at once, one by posting, behind queues of 1 to 4096", beside),
     Programs("collectives", "seven of them on 2, 4 and 16 ranks, 8 B to 8 MiB: blocking, persistent, what the request costs", collectives),
     Programs("rma", "one-sided: put and get beside send, epochs, atomics, a target that is asleep", rma),
     Programs("rma-sync", "one-sided: each way to synchronise a window of 2, 4 and 8 ranks", rma_sync),

@@ -147,6 +147,9 @@ class OfGoogleBenchmark(InFolder):
     def test_without_items_it_is_the_time(self):
         run = {"run_name": "a/b/1", "run_type": "iteration", "cpu_time": 2.5, "time_unit": "us"}
         self.assertEqual(drawings.medians({"benchmarks": [run]}), {"a/b/1": 2500})
+        taken = {**run, "run_name": "a/b/1/manual_time", "real_time": 1.5}
+        self.assertEqual(drawings.medians({"benchmarks": [taken]}), {"a/b/1/manual_time": 1500})
+        self.assertEqual(drawings.medians({"benchmarks": [{**taken, "median_ns": 7}]}), {"a/b/1/manual_time": 7})
 
     def test_the_default_engine_is_judged(self):
         series = {"list": [(2, 10), (64, 100)], "hash": [(2, 9), (64, 20)], "adaptive": [(2, 12.3), (64, 24.9)]}

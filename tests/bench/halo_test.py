@@ -42,6 +42,8 @@ class Suites(unittest.TestCase):
                 ("drain-27-shuffle-1x1", 64, "27 points, 1x1x64, shuffle, time to drain"),
                 ("depth-9-in_order-1", 4, "9 points, 1x4, in order, mean search depth"),
                 ("communicate-elements", 1, "1 thread a rank, communication"),
+                ("iterate-elements", 2, "2 threads a rank, an iteration"),
+                ("beside", 64, "one thread posts, one takes in, behind 64 entries each"),
                 ("compute-elements", 16, "16 threads a rank, computation")):
             self.assertEqual(labels.label({"metric": metric, "size": size}), text)
 
