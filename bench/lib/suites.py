@@ -15,7 +15,7 @@ BENCH = pathlib.Path(__file__).resolve().parent.parent
 TIMEOUT = 300  # seconds of silence that one program may have
 POINT_TIMEOUT = 20  # the same for a program of several points, each measured for less than a second
 KINDS = ("own", "one", "endpoints")  # how the threads of a process are told apart, see threads/threads.h
-FORMS = ("blocking", "persistent", "init")  # of a collective
+FORMS = ("blocking", "nonblocking", "persistent", "init")  # of a collective
 DOUBLINGS = [1 << i for i in range(7)]
 
 

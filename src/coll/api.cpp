@@ -4,6 +4,7 @@
 #include "coll/board.hpp"
 #include "coll/build.hpp"
 #include "coll/operation.hpp"
+#include "coll/started.hpp"
 
 namespace heddle::api {
 
@@ -167,22 +168,41 @@ auto exscan_steps(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Data
   };
 }
 
+// `by_board(start)` tries that; `steps_of()` gives the builder of what goes by messages.
+template <class ByBoard, class StepsOf>
+Status carry_out(mpi::Comm& comm, coll::Form form, ByBoard&& by_board, StepsOf&& steps_of) {
+  if (form.kind == coll::Form::kBlocking) {
+    if (const Outcome outcome = by_board(nullptr)) return *outcome;
+    return coll::carry_out(comm, form, steps_of());
+  }
+  const auto steps = steps_of();
+  const coll::Start start{form, coll::Steps(steps)};
+  if (const Outcome outcome = by_board(&start)) return *outcome;
+  return coll::carry_out(comm, form, steps);
+}
+
 }  // namespace
 
 Status barrier(mpi::Comm& comm, coll::Form form) {
-  if (const Outcome outcome = coll::board_barrier(comm, form)) return *outcome;
-  return coll::carry_out(comm, form, barrier_steps());
+  return carry_out(
+      comm, form, [&](const coll::Start* start) { return coll::board_barrier(comm, start); },
+      [&] { return barrier_steps(); });
 }
 Status bcast(void* buffer, MPI_Count count, mpi::Datatype& datatype, int root, mpi::Comm& comm, coll::Form form) {
-  if (const Outcome outcome = coll::board_bcast(comm, form, Buffer(buffer, count, datatype), root)) return *outcome;
-  return coll::carry_out(comm, form, bcast_steps(buffer, count, datatype, root));
+  return carry_out(
+      comm, form,
+      [&](const coll::Start* start) { return coll::board_bcast(comm, start, Buffer(buffer, count, datatype), root); },
+      [&] { return bcast_steps(buffer, count, datatype, root); });
 }
 Status gather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
               mpi::Datatype& recvtype, int root, mpi::Comm& comm, coll::Form form) {
-  if (const Outcome outcome = coll::board_gather(comm, form, Buffer(sendbuf, sendcount, sendtype),
-                                                 Buffer(recvbuf, recvcount, recvtype), root))
-    return *outcome;
-  return coll::carry_out(comm, form, gather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
+  return carry_out(
+      comm, form,
+      [&](const coll::Start* start) {
+        return coll::board_gather(comm, start, Buffer(sendbuf, sendcount, sendtype),
+                                  Buffer(recvbuf, recvcount, recvtype), root);
+      },
+      [&] { return gather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root); });
 }
 Status gatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, IntArray recvcounts,
                IntArray displs, mpi::Datatype& recvtype, int root, mpi::Comm& comm, coll::Form form) {
@@ -191,10 +211,13 @@ Status gatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype
 }
 Status scatter(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
                mpi::Datatype& recvtype, int root, mpi::Comm& comm, coll::Form form) {
-  if (const Outcome outcome = coll::board_scatter(comm, form, Buffer(sendbuf, sendcount, sendtype),
-                                                  Buffer(recvbuf, recvcount, recvtype), root))
-    return *outcome;
-  return coll::carry_out(comm, form, scatter_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root));
+  return carry_out(
+      comm, form,
+      [&](const coll::Start* start) {
+        return coll::board_scatter(comm, start, Buffer(sendbuf, sendcount, sendtype),
+                                   Buffer(recvbuf, recvcount, recvtype), root);
+      },
+      [&] { return scatter_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root); });
 }
 Status scatterv(const void* sendbuf, IntArray sendcounts, IntArray displs, mpi::Datatype& sendtype, void* recvbuf,
                 MPI_Count recvcount, mpi::Datatype& recvtype, int root, mpi::Comm& comm, coll::Form form) {
@@ -203,10 +226,13 @@ Status scatterv(const void* sendbuf, IntArray sendcounts, IntArray displs, mpi::
 }
 Status allgather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
                  mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
-  if (const Outcome outcome =
-          coll::board_allgather(comm, form, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype)))
-    return *outcome;
-  return coll::carry_out(comm, form, allgather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
+  return carry_out(
+      comm, form,
+      [&](const coll::Start* start) {
+        return coll::board_allgather(comm, start, Buffer(sendbuf, sendcount, sendtype),
+                                     Buffer(recvbuf, recvcount, recvtype));
+      },
+      [&] { return allgather_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype); });
 }
 Status allgatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, IntArray recvcounts,
                   IntArray displs, mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
@@ -215,10 +241,13 @@ Status allgatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendt
 }
 Status alltoall(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
                 mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
-  if (const Outcome outcome =
-          coll::board_alltoall(comm, form, Buffer(sendbuf, sendcount, sendtype), Buffer(recvbuf, recvcount, recvtype)))
-    return *outcome;
-  return coll::carry_out(comm, form, alltoall_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
+  return carry_out(
+      comm, form,
+      [&](const coll::Start* start) {
+        return coll::board_alltoall(comm, start, Buffer(sendbuf, sendcount, sendtype),
+                                    Buffer(recvbuf, recvcount, recvtype));
+      },
+      [&] { return alltoall_steps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype); });
 }
 Status alltoallv(const void* sendbuf, IntArray sendcounts, IntArray sdispls, mpi::Datatype& sendtype, void* recvbuf,
                  IntArray recvcounts, IntArray rdispls, mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
@@ -233,17 +262,21 @@ Status alltoallw(const void* sendbuf, IntArray sendcounts, IntArray sdispls, con
 }
 Status reduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, int root,
               mpi::Comm& comm, coll::Form form) {
-  if (const Outcome outcome =
-          coll::board_reduce(comm, form, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, root))
-    return *outcome;
-  return coll::carry_out(comm, form, reduce_steps(sendbuf, recvbuf, count, datatype, op, root));
+  return carry_out(
+      comm, form,
+      [&](const coll::Start* start) {
+        return coll::board_reduce(comm, start, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, root);
+      },
+      [&] { return reduce_steps(sendbuf, recvbuf, count, datatype, op, root); });
 }
 Status allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
                  mpi::Comm& comm, coll::Form form) {
-  if (const Outcome outcome =
-          coll::board_allreduce(comm, form, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op))
-    return *outcome;
-  return coll::carry_out(comm, form, allreduce_steps(sendbuf, recvbuf, count, datatype, op));
+  return carry_out(
+      comm, form,
+      [&](const coll::Start* start) {
+        return coll::board_allreduce(comm, start, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op);
+      },
+      [&] { return allreduce_steps(sendbuf, recvbuf, count, datatype, op); });
 }
 Status reduce_scatter(const void* sendbuf, void* recvbuf, IntArray recvcounts, mpi::Datatype& datatype, mpi::Op& op,
                       mpi::Comm& comm, coll::Form form) {
@@ -251,26 +284,33 @@ Status reduce_scatter(const void* sendbuf, void* recvbuf, IntArray recvcounts, m
 }
 Status reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, mpi::Datatype& datatype,
                             mpi::Op& op, mpi::Comm& comm, coll::Form form) {
-  if (const Outcome outcome =
-          coll::board_reduce_scatter_block(comm, form, operand(sendbuf, recvbuf), recvbuf, recvcount, datatype, op))
-    return *outcome;
-  return coll::carry_out(comm, form, reduce_scatter_block_steps(sendbuf, recvbuf, recvcount, datatype, op));
+  return carry_out(
+      comm, form,
+      [&](const coll::Start* start) {
+        return coll::board_reduce_scatter_block(comm, start, operand(sendbuf, recvbuf), recvbuf, recvcount, datatype,
+                                                op);
+      },
+      [&] { return reduce_scatter_block_steps(sendbuf, recvbuf, recvcount, datatype, op); });
 }
 Status scan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, mpi::Comm& comm,
             coll::Form form) {
   HEDDLE_TRY(coll::check_intra(comm));
-  if (const Outcome outcome =
-          coll::board_scan(comm, form, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, true))
-    return *outcome;
-  return coll::carry_out(comm, form, scan_steps(sendbuf, recvbuf, count, datatype, op));
+  return carry_out(
+      comm, form,
+      [&](const coll::Start* start) {
+        return coll::board_scan(comm, start, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, true);
+      },
+      [&] { return scan_steps(sendbuf, recvbuf, count, datatype, op); });
 }
 Status exscan(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
               mpi::Comm& comm, coll::Form form) {
   HEDDLE_TRY(coll::check_intra(comm));
-  if (const Outcome outcome =
-          coll::board_scan(comm, form, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, false))
-    return *outcome;
-  return coll::carry_out(comm, form, exscan_steps(sendbuf, recvbuf, count, datatype, op));
+  return carry_out(
+      comm, form,
+      [&](const coll::Start* start) {
+        return coll::board_scan(comm, start, Buffer(operand(sendbuf, recvbuf), count, datatype), recvbuf, op, false);
+      },
+      [&] { return exscan_steps(sendbuf, recvbuf, count, datatype, op); });
 }
 
 }  // namespace heddle::api
