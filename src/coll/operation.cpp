@@ -44,7 +44,15 @@ void destroy(mpi::Request& request) {
 
 Status start(mpi::Request& request);
 
-const mpi::RequestType kOperationType{start, nullptr, destroy, /*is_collective=*/true};
+// What a check has found.
+Status explain(const mpi::Request& request) {
+  for (const Step& step : const_cast<Operation&>(static_cast<const Operation&>(request)).schedule) {
+    if (step.kind == StepKind::kCheck) return verdict(step.from);
+  }
+  return Status::ok();
+}
+
+const mpi::RequestType kOperationType{start, nullptr, destroy, /*is_collective=*/true, nullptr, explain};
 
 // True when the collective is over; the operation belongs to its owner again then.
 bool go_on(Operation& operation) {

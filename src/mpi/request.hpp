@@ -37,7 +37,7 @@ struct RequestType {
   // When a process is lost: ends a request that waits for it, with MPI_ERR_PROC_ABORTED; true when it is complete. Null where p2p
   // or the request's own task knows.
   bool (*give_up)(Request&) = nullptr;
-  // The sentence of an error that is the type's own; null where p2p knows.
+  // The sentence of an error that is the type's own; null where p2p knows. Of a collective: of another class where p2p knows.
   Status (*explain)(const Request&) = nullptr;
 };
 
