@@ -1,7 +1,7 @@
 // Collectives by size: what one of a row of them takes.
-//   sizes <barrier|bcast|reduce|allreduce|reducescatter|allgather|alltoall> <blocking|persistent|init> <bytes>...
-// Bytes are of the vector; of each rank's block in reducescatter, allgather, alltoall. init: to make and to free the request of a
-// persistent one. Batches grow until kSeconds are over; the slowest rank counts. A last one is checked.
+//   sizes <barrier|bcast|reduce|allreduce|reducescatter|allgather|alltoall> <blocking|nonblocking|persistent|init> <bytes>...
+// Bytes are of the vector; of each rank's block in reducescatter, allgather, alltoall. nonblocking: and waited for at once. init: to
+// make and to free the request of a persistent one. Batches grow until kSeconds are over; the slowest rank counts. A last one is checked.
 #include "../common/bench.h"
 
 #include <mpi.h>
@@ -45,6 +45,37 @@ static void call(Collective what) {
     case kCollectives:
       break;
   }
+}
+
+static MPI_Request begin(Collective what) {
+  const MPI_Comm w = MPI_COMM_WORLD;
+  MPI_Request r = MPI_REQUEST_NULL;
+  switch (what) {
+    case kBarrier:
+      MPI_Ibarrier(w, &r);
+      break;
+    case kBcast:
+      MPI_Ibcast(rank == 0 ? in : out, n, MPI_DOUBLE, 0, w, &r);
+      break;
+    case kReduce:
+      MPI_Ireduce(in, out, n, MPI_DOUBLE, MPI_SUM, 0, w, &r);
+      break;
+    case kAllreduce:
+      MPI_Iallreduce(in, out, n, MPI_DOUBLE, MPI_SUM, w, &r);
+      break;
+    case kReduceScatter:
+      MPI_Ireduce_scatter_block(in, out, n, MPI_DOUBLE, MPI_SUM, w, &r);
+      break;
+    case kAllgather:
+      MPI_Iallgather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, w, &r);
+      break;
+    case kAlltoall:
+      MPI_Ialltoall(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, w, &r);
+      break;
+    case kCollectives:
+      break;
+  }
+  return r;
 }
 
 static MPI_Request make(Collective what) {
@@ -98,6 +129,11 @@ static void check(Collective what) {
 
 static void one(Collective what, const char* form, MPI_Request* request) {
   if (strcmp(form, "blocking") == 0) return call(what);
+  if (strcmp(form, "nonblocking") == 0) {
+    MPI_Request begun = begin(what);
+    MPI_Wait(&begun, MPI_STATUS_IGNORE);
+    return;
+  }
   if (strcmp(form, "init") == 0) {
     MPI_Request made = make(what);
     MPI_Request_free(&made);
@@ -138,7 +174,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   Collective what = kBarrier;
   while (argc > 3 && what < kCollectives && strcmp(names[what], argv[1]) != 0) what++;
-  if (argc < 4 || what == kCollectives) fail("sizes COLLECTIVE blocking|persistent|init BYTES...");
+  if (argc < 4 || what == kCollectives) fail("sizes COLLECTIVE blocking|nonblocking|persistent|init BYTES...");
   for (int a = 3; a < argc; a++) {
     const size_t bytes = strtoull(argv[a], NULL, 10);
     char metric[64];

@@ -123,7 +123,7 @@ PARTITIONED = {"single": "one send", "multi": "a send each", "part": "partitione
                "early": "partitioned, first here to end", "overlap": "the same ÷ first to last ready"}
 
 # coll-<form>-<collective>-<ranks>
-FORMS = {"blocking": "", "persistent": ", persistent", "init": ", to make the request"}
+FORMS = {"blocking": "", "nonblocking": ", nonblocking", "persistent": ", persistent", "init": ", to make the request"}
 
 # flow-<layer>-<workload>-<what>
 LAYERS = {"credits": "credit", "recovery": "recovery", "mpi": "MPI"}

@@ -91,7 +91,7 @@ def collectives():
     """The best peer; an allreduce of two ranks has figures of its own."""
     made = {}
     for size, figure in ALLREDUCE.items():
-        for form in ("blocking", "persistent"):
+        for form in ("blocking", "nonblocking", "persistent"):
             for ranks in (2, 4, 16):
                 for what in ("bcast", "reduce", "allreduce", "reducescatter", "allgather", "alltoall"):
                     own = figure if (what, ranks) == ("allreduce", 2) else None

@@ -2,8 +2,8 @@
 #include "coll/board.hpp"
 
 #include "coll/board_long.hpp"
-#include "coll/persistent.hpp"
-#include "coll/round.hpp"
+#include "coll/course.hpp"
+#include "coll/started.hpp"
 
 namespace heddle::coll {
 namespace {
@@ -80,67 +80,48 @@ Round alltoall_round(const mpi::Comm& comm, Buffer send_each, Buffer recv_each) 
   return round;
 }
 
-}  // namespace
-
-Outcome board_barrier(mpi::Comm& comm, Form form) {
-  if (form.kind != Form::kBlocking) return set_up(comm, form, round_of_all(comm, 0, {}));
+// `block`: bytes from one rank to one other.
+Outcome by_board(mpi::Comm& comm, const Start* start, const Round& round, Does does, std::size_t block) {
+  if (start != nullptr) return set_up(comm, *start, {.round = round}, does, block);
   wire::Board* board = board_of(comm, Uses::kMoves);
   if (board == nullptr) return {};
-  return carry_out(comm, *board, round_of_all(comm, 0, {}));
+  const Way way = way_of(comm, *board, round.bytes, does, block);
+  if (way == Way::kCell) return carry_out(comm, *board, round);
+  return go_through(comm, *board, {round, way}, round.bytes);
+}
+
+}  // namespace
+
+Outcome board_barrier(mpi::Comm& comm, const Start* start) {
+  return by_board(comm, start, round_of_all(comm, 0, {}), Does::kShows, 0);
 }
 
 Status bcast_cell(mpi::Comm& comm, wire::Board& board, Buffer data, int root) {
   return carry_out(comm, board, bcast_round(comm, data, root));
 }
 
-Outcome board_bcast(mpi::Comm& comm, Form form, Buffer data, int root) {
-  if (form.kind != Form::kBlocking) return set_up(comm, form, bcast_round(comm, data, root));
-  wire::Board* board = board_of(comm, Uses::kMoves);
-  if (board == nullptr) return {};
-  if (size_of(data.bytes()) > board->cell_bytes()) return long_bcast(comm, *board, data, root);
-  return bcast_cell(comm, *board, data, root);
+Outcome board_bcast(mpi::Comm& comm, const Start* start, Buffer data, int root) {
+  const Round round = bcast_round(comm, data, root);
+  return by_board(comm, start, round, Does::kMoves, round.bytes);
 }
 
-Outcome board_gather(mpi::Comm& comm, Form form, Buffer send, Buffer recv_each, int root) {
-  const Round round = gather_round(comm, send, recv_each, root);
-  if (form.kind != Form::kBlocking) return set_up(comm, form, round);
-  wire::Board* board = board_of(comm, Uses::kMoves);
-  if (board == nullptr) return {};
-  if (round.bytes > board->cell_bytes()) return agree(comm, *board, round.bytes);
-  return carry_out(comm, *board, round);
+Outcome board_gather(mpi::Comm& comm, const Start* start, Buffer send, Buffer recv_each, int root) {
+  return by_board(comm, start, gather_round(comm, send, recv_each, root), Does::kShows, 0);
 }
 
-Outcome board_allgather(mpi::Comm& comm, Form form, Buffer send, Buffer recv_each) {
+Outcome board_allgather(mpi::Comm& comm, const Start* start, Buffer send, Buffer recv_each) {
   const Round round = allgather_round(comm, send, recv_each);
-  if (form.kind != Form::kBlocking) return set_up(comm, form, round);
-  wire::Board* board = board_of(comm, Uses::kMoves);
-  if (board == nullptr) return {};
-  if (round.bytes > board->cell_bytes() || is_long(*board, round.each)) {
-    return long_allgather(comm, *board, send, recv_each);
-  }
-  return carry_out(comm, *board, round);
+  return by_board(comm, start, round, Does::kMoves, round.bytes);
 }
 
-Outcome board_scatter(mpi::Comm& comm, Form form, Buffer send_each, Buffer recv, int root) {
+Outcome board_scatter(mpi::Comm& comm, const Start* start, Buffer send_each, Buffer recv, int root) {
   const Round round = scatter_round(comm, send_each, recv, root);
-  if (form.kind != Form::kBlocking) return set_up(comm, form, round);
-  wire::Board* board = board_of(comm, Uses::kMoves);
-  if (board == nullptr) return {};
-  if (round.bytes > board->cell_bytes() || is_long(*board, round.bytes / size_of(comm.size))) {
-    return long_scatter(comm, *board, send_each, recv, root);
-  }
-  return carry_out(comm, *board, round);
+  return by_board(comm, start, round, Does::kMoves, round.bytes / size_of(comm.size));
 }
 
-Outcome board_alltoall(mpi::Comm& comm, Form form, Buffer send_each, Buffer recv_each) {
+Outcome board_alltoall(mpi::Comm& comm, const Start* start, Buffer send_each, Buffer recv_each) {
   const Round round = alltoall_round(comm, send_each, recv_each);
-  if (form.kind != Form::kBlocking) return set_up(comm, form, round);
-  wire::Board* board = board_of(comm, Uses::kMoves);
-  if (board == nullptr) return {};
-  if (round.bytes > board->cell_bytes() || is_long(*board, round.each)) {
-    return long_alltoall(comm, *board, send_each, recv_each);
-  }
-  return carry_out(comm, *board, round);
+  return by_board(comm, start, round, Does::kMoves, round.each);
 }
 
 }  // namespace heddle::coll

@@ -48,7 +48,7 @@ wire::Board* open_together(mpi::Comm& comm, wire::NodeMemory& node, std::vector<
   }
   // Not earlier: a process that has not begun yet cannot be found.
   Straight found(comm, *board, 0, {.good = board->finds_all()});
-  board->set_reaches_all(found.is_good() && found.all([](int, Place place) { return place.good != 0; }));
+  board->set_reaches_all(found.is_good() && found.places().all_good());
   return board;
 }
 

@@ -44,10 +44,19 @@ void destroy(mpi::Request& request) {
 
 Status start(mpi::Request& request);
 
+// What a check has found.
+Status explain(const mpi::Request& request) {
+  for (const Step& step : const_cast<Operation&>(static_cast<const Operation&>(request)).schedule) {
+    if (step.kind == StepKind::kCheck) return verdict(step.from);
+  }
+  return Status::ok();
+}
+
 const mpi::RequestType kOperationType{.start = start,
                                       .cancel = nullptr,
                                       .destroy = destroy,
                                       .is_collective = true,
+                                      .explain = explain,
                                       .must_complete = "a collective operation"};
 
 // True when the collective is over; the operation belongs to its owner again then.

@@ -1,8 +1,8 @@
 // One turn of a board as data: what a rank shows, for whom it waits, and what it takes from them.
 //
 // Problem: a blocking collective and a persistent one do the same; only the first may wait.
-// Method:  a function for each collective says what its round is, once; carry_out() goes through it and waits, persistent.cpp
-//          looks how far it can go.
+// Method:  a function for each collective says what its round is, once; carry_out() goes through it and waits, started.cpp looks
+//          how far it can go.
 // Threads: as a turn's.
 #pragma once
 
@@ -23,8 +23,6 @@ struct Round {
   bool is_apart = false;   // of rank r the r-th part of so many; otherwise it is of the only one, or combined
   int except = -1;         // not of this rank
   const Op* op = nullptr;  // combines them, the highest first
-
-  bool waits_for_all(int size) const noexcept { return first == 0 && last == size - 1; }
 };
 
 inline Status error_of_own_block(std::size_t block, Buffer place) {
@@ -36,7 +34,7 @@ inline Status error_of_own_block(std::size_t block, Buffer place) {
 inline void show(Turn& turn, const Round& round) noexcept {
   if (round.shows.type == nullptr) return turn.show_nothing(round.rings);
   if (!round.raw) return turn.show(round.shows, round.rings);
-  turn.show(round.bytes, round.rings, round.bytes,
+  turn.show(turn.bytes(), round.rings, round.bytes,
             [&](std::byte* to) { std::memcpy(to, round.shows.data, round.bytes); });
 }
 
@@ -59,13 +57,7 @@ inline Status take(Turn& turn, const Round& round) noexcept {
 inline Status carry_out(mpi::Comm& comm, wire::Board& board, const Round& round) noexcept {
   Turn turn(comm, board, round.bytes);
   show(turn, round);
-  if (round.waits_for_all(comm.size)) {
-    if (!turn.await_all()) return turn.status();
-  } else {
-    for (int rank = round.first; rank <= round.last; ++rank) {
-      if (!turn.await(rank)) return turn.status();
-    }
-  }
+  if (!turn.await(round.first, round.last)) return turn.status();
   return take(turn, round);
 }
 

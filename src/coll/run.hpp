@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/status.hpp"
+#include "coll/check.hpp"
 #include "coll/schedule.hpp"
 #include "mpi/pack.hpp"
 
@@ -80,6 +81,13 @@ bool run(Schedule& schedule, Progress& at, Transport& transport) {
       case StepKind::kReduce:
         if (step.to.bytes() == 0) break;  // nothing is combined
         run_reduce(step.operands, step.to);
+        break;
+      case StepKind::kCheck:
+        if (const Status found = verdict(step.from); !found) {
+          transport.fail(found.error_class());
+          at.next = at.joined = schedule.length();
+          return true;
+        }
         break;
       case StepKind::kJoin:
         for (; at.joined < at.next; ++at.joined) {

@@ -71,6 +71,8 @@ void Schedule::reduce_into(Op& op, const void* left, const void* right, Buffer t
   step->to = to;
 }
 
+void Schedule::check(Buffer records) noexcept { add(StepKind::kCheck)->from = records; }
+
 void Schedule::join() noexcept {
   if (length_ != 0 && steps_[length_ - 1].kind != StepKind::kJoin) add(StepKind::kJoin);
 }

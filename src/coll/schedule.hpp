@@ -26,7 +26,7 @@ namespace heddle::coll {
 
 using mpi::Op;
 
-enum class StepKind : std::uint8_t { kSend, kRecv, kCopy, kReduce, kJoin };
+enum class StepKind : std::uint8_t { kSend, kRecv, kCopy, kReduce, kJoin, kCheck };
 
 // Added to a rank of the local group of an intercommunicator.
 inline constexpr int kLocal = 1 << 30;
@@ -41,7 +41,7 @@ struct Step {
   StepKind kind;
   int peer;  // send, receive
   union {
-    Buffer from;        // send, copy
+    Buffer from;        // send, copy, check
     Operands operands;  // reduce
   };
   Buffer to;      // receive, copy, reduce: to = left op right; `to` may be one of them
@@ -78,6 +78,8 @@ class Schedule {
   void reduce(Op& op, Buffer in, Buffer inout) noexcept { reduce_into(op, in.data, inout.data, inout); }
   // to = left op right; `to` may be one of them, and of a user's operation not the left one.
   void reduce_into(Op& op, const void* left, const void* right, Buffer to) noexcept;
+  // Ends the schedule unless the records of all ranks agree (check.hpp). Stands after a join.
+  void check(Buffer records) noexcept;
   // Waits for every step so far.
   void join() noexcept;
 

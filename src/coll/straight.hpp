@@ -1,4 +1,4 @@
-// One turn of a board in which all show where their data lie, for the others to read or to write there.
+// Turns of a board in which all show where their data lie, for the others to read or to write there.
 //
 // Threads: one at a time, as the collective's.
 // Cost:    of a read or a write: one system call, about 1 us, and one copy.
@@ -16,19 +16,11 @@ struct Place {
 };
 static_assert(sizeof(Place) <= wire::Board::kInline);
 
-class Straight {
+// What the ranks have shown in a turn. REQUIRES: all have come, and this rank has not begun another.
+class Places {
  public:
-  // Waits for all. `bytes`: as the collective's arguments say, the same at each.
-  Straight(mpi::Comm& comm, wire::Board& board, std::size_t bytes, Place own) noexcept
-      : size_(comm.size), board_(board), turn_(comm, board, bytes) {
-    turn_.show(bytes, false, sizeof own, [&](std::byte* to) { std::memcpy(to, &own, sizeof own); });
-    is_good_ = turn_.await_all();
-  }
-  // False: they do not agree about the bytes, or some are lost.
-  bool is_good() const noexcept { return is_good_; }
-  Status status() const noexcept { return turn_.status(); }
+  Places(mpi::Comm& comm, wire::Board& board, Turn& turn) noexcept : size_(comm.size), board_(board), turn_(turn) {}
 
-  // These REQUIRE is_good(), and that this rank has not begun another turn.
   Place of(int rank) noexcept {
     Place place;
     std::memcpy(&place, turn_.place(rank, sizeof place), sizeof place);
@@ -40,6 +32,9 @@ class Straight {
       if (!holds(rank, of(rank))) return false;
     }
     return true;
+  }
+  bool all_good() noexcept {
+    return all([](int, Place place) { return place.good != 0; });
   }
   // From byte `at` of the rank's data, and to byte `at` of its result. False: the system did not allow all of it.
   bool read(int rank, std::size_t at, void* here, std::size_t bytes) noexcept {
@@ -58,25 +53,34 @@ class Straight {
 
   const int size_;
   wire::Board& board_;
-  Turn turn_;
-  bool is_good_;
+  Turn& turn_;
 };
 
-// `get(from)` reads what this rank wants of the others' data. Nobody's change before all have it. Nothing: by messages, since
-// somebody's do not lie in one piece, or could not be read; all know.
-template <class Get>
-Outcome take(mpi::Comm& comm, wire::Board& board, std::size_t bytes, const void* own, Get&& get) {
-  bool has_all;
-  {
-    Straight from(comm, board, bytes, {.data = own});
-    if (!from.is_good()) return from.status();
-    if (!from.all([](int, Place place) { return place.data != nullptr; })) return {};
-    has_all = get(from);
-  }
-  Straight end(comm, board, bytes, {.good = has_all});
-  if (!end.is_good()) return end.status();
-  if (end.all([](int, Place place) { return place.good != 0; })) return Status::ok();
-  return {};
+inline void show(Turn& turn, const Place& own) noexcept {
+  turn.show(turn.bytes(), false, sizeof own, [&](std::byte* to) { std::memcpy(to, &own, sizeof own); });
 }
+
+// Both, waiting for all. `bytes`: as the collective's arguments say, the same at each.
+class Straight {
+ public:
+  Straight(mpi::Comm& comm, wire::Board& board, std::size_t bytes, Place own) noexcept
+      : turn_(comm, board, bytes), places_(comm, board, turn_) {
+    show(turn_, own);
+    is_good_ = turn_.await_all();
+  }
+  Straight(const Straight&) = delete;
+  Straight& operator=(const Straight&) = delete;
+
+  // False: they do not agree about the bytes, or some are lost.
+  bool is_good() const noexcept { return is_good_; }
+  Status status() const noexcept { return turn_.status(); }
+  // REQUIRES: is_good().
+  Places& places() noexcept { return places_; }
+
+ private:
+  Turn turn_;
+  Places places_;
+  bool is_good_;
+};
 
 }  // namespace heddle::coll

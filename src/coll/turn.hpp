@@ -28,10 +28,14 @@ inline std::size_t raw_bytes(const Datatype& type) noexcept {
 
 class Turn {
  public:
-  // `bytes`: of what each rank shows, as this rank's arguments say.
+  // `bytes`: of what each rank brings, as this rank's arguments say.
   Turn(mpi::Comm& comm, wire::Board& board, std::size_t bytes) noexcept
       : comm_(comm), board_(board), bytes_(bytes), op_(board.begin()) {}
+  // Of an operation apart, number `op`.
+  Turn(mpi::Comm& comm, wire::Board& board, std::size_t bytes, std::uint64_t op) noexcept
+      : comm_(comm), board_(board), bytes_(bytes), op_(op), is_apart_(true) {}
 
+  std::size_t bytes() const noexcept { return bytes_; }
   // `write` writes what this rank shows, `bytes` of it; `claim`: the bytes of all that it brings. `rings`: somebody may sleep
   // until it has come, whom nobody else wakes.
   template <class Write>
@@ -39,7 +43,7 @@ class Turn {
     if (!board_.is_free(op_, bytes)) wait([&] { return board_.is_free(op_, bytes); });
     if (is_broken_) return;
     if (bytes != 0) write(place(comm_.rank, bytes));
-    board_.show(op_, claim);
+    is_apart_ ? board_.show_apart(op_, claim) : board_.show(op_, claim);
     if (rings) board_.ring();
   }
   // Packed. Of data that are not as long as the arguments say only the claim.
@@ -51,33 +55,25 @@ class Turn {
     show(bytes_, rings, 0, [](std::byte*) {});
   }
 
-  // Whoever sees that all are there wakes those that sleep for it: the last one to come does not sleep. False: they do not
-  // agree, which all that wait for all of them see; or some are lost.
-  bool await_all() noexcept {
-    std::uint32_t next = 0;
-    const auto all_there = [this, &next] { return board_.all_have_shown(op_, &next); };
+  // Waits for ranks [first, last]. False: this rank does not agree with one of them; or some are lost.
+  bool await(int first, int last) noexcept {
+    if (first > last) return !is_broken_;
+    auto next = static_cast<std::uint32_t>(first);
+    const auto all_there = [&] { return have_come(first, last, &next); };
     if (!all_there()) wait(all_there);
-    board_.ring();
-    for (int rank = 0; rank < comm_.size && !is_broken_; ++rank) check(rank);
-    return !has_failed();
+    return !is_broken_ && accept(first, last);
   }
-  bool await(int rank) noexcept {
-    const auto is_there = [this, rank] { return board_.has_shown(op_, static_cast<std::uint32_t>(rank)); };
-    if (!is_there()) wait(is_there);
-    if (!is_broken_) check(rank);
-    return !has_failed();
-  }
+  bool await_all() noexcept { return await(0, comm_.size - 1); }
 
-  // The same without waiting, of ranks [first, last]. `*next`: the first that has not come, as far as an earlier look has found;
-  // at first `first`.
+  // The same without waiting. `*next`: the first that has not come, as far as an earlier look has found; at first `first`.
   bool may_show(std::size_t bytes) noexcept { return board_.is_free(op_, bytes); }
   void show_again() noexcept { board_.show_again(op_); }
-  bool have_come(std::uint32_t last, std::uint32_t* next) noexcept {
-    if (last + 1 == board_.ranks()) return board_.all_have_shown(op_, next);
-    while (*next <= last && board_.has_shown(op_, *next)) ++*next;
-    return *next > last;
+  bool have_come(int first, int last, std::uint32_t* next) noexcept {
+    if (last - first + 1 == comm_.size) return board_.all_have_shown(op_, next);
+    while (static_cast<int>(*next) <= last && board_.has_shown(op_, *next)) ++*next;
+    return static_cast<int>(*next) > last;
   }
-  // REQUIRES: they have come.
+  // Whoever sees that all are there wakes those that sleep for it: the last one to come does not sleep. REQUIRES: they have come.
   bool accept(int first, int last) noexcept {
     if (last - first + 1 == comm_.size) board_.ring();
     for (int rank = first; rank <= last; ++rank) check(rank);
@@ -153,16 +149,9 @@ class Turn {
   wire::Board& board_;
   const std::size_t bytes_;
   const std::uint64_t op_;
+  const bool is_apart_ = false;
   bool is_broken_ = false;
   int error_ = MPI_SUCCESS;
 };
-
-// Before data that are too long for a board go by messages: ranks that do not agree about that would wait for each other.
-inline Outcome agree(mpi::Comm& comm, wire::Board& board, std::size_t bytes) noexcept {
-  Turn turn(comm, board, bytes);
-  turn.show_nothing(false);
-  if (turn.await_all()) return {};
-  return turn.status();
-}
 
 }  // namespace heddle::coll

@@ -140,6 +140,11 @@ const std::array<Control, kControls> kTable{{
      {},
      MPI_T_VERBOSITY_TUNER_BASIC,
      MPI_T_SCOPE_ALL_EQ},
+    {"check_collectives", "HEDDLE_CHECK_COLLECTIVES", "collectives",
+     "whether the ranks of a collective tell each other first what they were called with, so that different calls, "
+     "roots, operations, lengths and datatypes are an error that says which ranks differ; all go by messages then. All "
+     "ranks need the same value",
+     0, 0, static_cast<int>(std::size(kOffOn)) - 1, kOffOn, MPI_T_VERBOSITY_USER_BASIC, MPI_T_SCOPE_ALL_EQ},
     {"plans",
      "HEDDLE_PLANS",
      "collectives",

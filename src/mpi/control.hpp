@@ -46,6 +46,7 @@ enum ControlIndex : int {
   kUnexpectedBytes,
   kHeldBytes,
   kBoardAfter,
+  kCheckCollectives,
   kPlans,
   kProfile,
   kFabric,

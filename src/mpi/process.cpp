@@ -86,6 +86,10 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   HEDDLE_TRY(read_options(&options));
   options.flow.sources = static_cast<std::uint32_t>(boot_->size());
   HEDDLE_TRY(read_control(kBoardAfter, &board_after_, MPI_ERR_OTHER));
+  int checks = 0;
+  HEDDLE_TRY(read_control(kCheckCollectives, &checks, MPI_ERR_OTHER));
+  checks_collectives_ = checks != 0;
+  if (checks_collectives_) board_after_ = Comm::kNever;
   if (!plan::Forced::parse(read_text(kPlans), forced_plans_)) {
     return error(MPI_ERR_OTHER, "HEDDLE_PLANS: %s", std::string(last_error_detail()).c_str());
   }

@@ -81,6 +81,8 @@ class Process {
   int threads() const noexcept { return threads_; }
   // HEDDLE_BOARD_AFTER; Comm::kNever: no boards.
   int board_after() const noexcept { return board_after_; }
+  // HEDDLE_CHECK_COLLECTIVES; there are no boards then.
+  bool checks_collectives() const noexcept { return checks_collectives_; }
   // HEDDLE_PLANS
   const plan::Forced& forced_plans() const noexcept { return forced_plans_; }
 
@@ -116,6 +118,7 @@ class Process {
   std::vector<ProcessId> reported_;
   int threads_ = MPI_THREAD_SINGLE;
   int board_after_ = Comm::kNever;
+  bool checks_collectives_ = false;
   plan::Forced forced_plans_;
   int world_threads_ = MPI_THREAD_SINGLE;
 };

@@ -37,7 +37,7 @@ struct RequestType {
   // When a process is lost: ends a request that waits for it, with MPI_ERR_PROC_ABORTED; true when it is complete. Null where p2p
   // or the request's own task knows.
   bool (*give_up)(Request&) = nullptr;
-  // The sentence of an error that is the type's own; null where p2p knows.
+  // The sentence of an error that is the type's own; null where p2p knows. Of a collective: of another class where p2p knows.
   Status (*explain)(const Request&) = nullptr;
   // Whose request must be completed: neither MPI_Cancel nor, before its end, MPI_Request_free may be called for it (MPI 5.0,
   // 6.12 and 12.3.5). Null: nobody's.

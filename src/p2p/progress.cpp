@@ -103,6 +103,10 @@ static int peer_of(const Request& request) noexcept {
 Status outcome(const Request& request) noexcept {
   if (request.error == MPI_SUCCESS) [[likely]]
     return Status::ok();
+  if (request.type->is_collective && request.type->explain != nullptr) {
+    const Status status = request.type->explain(request);
+    if (status.error_class() == request.error) return status;
+  }
   if (request.type->is_collective && (request.error == MPI_ERR_TRUNCATE || request.error == MPI_ERR_NOT_SAME)) {
     return error(request.error,
                  "a message of the collective was %s than this rank's arguments say; its counts and "
@@ -112,7 +116,7 @@ Status outcome(const Request& request) noexcept {
   if (request.error == MPI_ERR_PROC_ABORTED && has_losses(*request.comm)) {
     return loss_error(*request.comm, peer_of(request));
   }
-  if (request.type->explain != nullptr) return request.type->explain(request);
+  if (request.type->explain != nullptr && !request.type->is_collective) return request.type->explain(request);
   if (request.type != &kReceiveType || request.error != MPI_ERR_TRUNCATE) {
     return error(request.error, "%s", "");  // so that an older sentence of this thread is not taken for it
   }

@@ -23,14 +23,16 @@ Board::Shape Board::shape_for_all(std::size_t ranks) noexcept {
 }
 
 Board::Shape Board::shape_for_one(std::size_t bytes, bool all_wait) noexcept {
-  // Two, where all wait for all: who begins the next may do so before all have read this one.
+  // Two, where all wait for all: who begins the next may do so before all have read this one. A second turn shows a part of what
+  // the first does, which may need a smaller place.
   const bool in_line = bytes <= kInline, is_small = !in_line && bytes <= kSmall, is_large = !in_line && !is_small;
-  return {all_wait ? 2 : kLines, is_small ? (all_wait ? 2 : kSmallCells) : 0, is_large ? (all_wait ? 2 : kCells) : 0,
-          whole(bytes, kCacheLine)};
+  const std::uint32_t small = all_wait ? 2 : is_small ? kSmallCells : 0;
+  return {all_wait ? 2 : kLines, in_line ? 0 : small, is_large ? (all_wait ? 2 : kCells) : 0, whole(bytes, kCacheLine)};
 }
 
 std::size_t Board::small_bytes(std::size_t ranks, const Shape& shape) noexcept {
-  return whole(sizeof(Header) + ranks * (shape.lines * sizeof(Line) + shape.small_cells * kSmall), kPage);
+  return whole(sizeof(Header) + ranks * (sizeof(Reading) + shape.lines * sizeof(Line) + shape.small_cells * kSmall),
+               kPage);
 }
 
 std::size_t Board::bytes(std::size_t ranks, const Shape& shape) noexcept {
@@ -63,8 +65,9 @@ Board::Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shap
     : node_(node),
       offset_(offset),
       base_(base),
-      lines_(reinterpret_cast<Line*>(base + sizeof(Header))),
-      small_cells_(base + sizeof(Header) + shape.lines * regions.size() * sizeof(Line)),
+      readings_(reinterpret_cast<Reading*>(base + sizeof(Header))),
+      lines_(reinterpret_cast<Line*>(readings_ + regions.size())),
+      small_cells_(reinterpret_cast<std::byte*>(lines_ + shape.lines * regions.size())),
       cells_(base + small_bytes(regions.size(), shape)),
       shape_(shape),
       rank_(rank),
@@ -74,6 +77,49 @@ Board::~Board() {
   const bool last = header().users.fetch_sub(1, std::memory_order_acq_rel) == 1;
   node_.unmap_piece(base_);
   if (last) node_.drop_piece(offset_, bytes(ranks(), shape_));
+  delete[] spare_.load(std::memory_order_relaxed);
+}
+
+bool Board::all_have_read(std::uint64_t through) noexcept {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
+    least = std::min(least, reading(rank).load(rank == rank_ ? std::memory_order_relaxed : std::memory_order_seq_cst));
+    if (least < through) return false;
+  }
+  know(least);
+  return true;
+}
+
+void Board::publish() noexcept {
+  const std::uint64_t through = oldest_ != nullptr ? std::min(read_, oldest_->first - 1) : read_;
+  reading(rank_).store(through, std::memory_order_release);
+}
+
+void Board::have_read(std::uint64_t through) noexcept {
+  std::lock_guard lock(apart_mutex_);
+  read_ = through;
+  publish();
+}
+
+void Board::begin_apart(Apart& apart, unsigned numbers) noexcept {
+  std::lock_guard lock(apart_mutex_);
+  if (in_order_) in_order_ = false;
+  apart = {last_ + 1, youngest_, nullptr};
+  (youngest_ != nullptr ? youngest_->after : oldest_) = &apart;
+  youngest_ = &apart;
+  read_ = last_ += numbers;
+  apart_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Board::end_apart(Apart& apart) noexcept {
+  {
+    std::lock_guard lock(apart_mutex_);
+    (apart.before != nullptr ? apart.before->after : oldest_) = apart.after;
+    (apart.after != nullptr ? apart.after->before : youngest_) = apart.before;
+    publish();
+    apart_.fetch_sub(1, std::memory_order_release);
+  }
+  ring();
 }
 
 void Board::ring() noexcept {
@@ -97,9 +143,9 @@ bool Board::write(std::uint32_t rank, std::uint64_t address, const std::byte* he
   return node_.memory_of(regions_[rank])->write_at(address, here, bytes) == bytes;
 }
 
-std::byte* Board::spare(std::size_t bytes) noexcept {
-  if (spare_ == nullptr) spare_.reset(new (std::nothrow) std::byte[bytes]);
-  return spare_.get();
+std::unique_ptr<std::byte[]> Board::take_spare(std::size_t bytes) noexcept {
+  std::byte* kept = spare_.exchange(nullptr, std::memory_order_acquire);
+  return std::unique_ptr<std::byte[]>(kept != nullptr ? kept : new (std::nothrow) std::byte[bytes]);
 }
 
 }  // namespace heddle::wire

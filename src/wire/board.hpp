@@ -6,12 +6,16 @@
 //          line of that operation once, alone: its data, or those of its cell, then the number. So one look says whether
 //          a rank has come, and short data come with it.
 //
-//            header | lines [Shape::lines][ranks] | small cells [Shape::small_cells][ranks] | cells [Shape::cells][ranks]
+//            header | how far each has read [ranks] | lines [Shape::lines][ranks]
+//                   | small cells [Shape::small_cells][ranks] | cells [Shape::cells][ranks]
 //
-//          Operation op uses the lines of op % lines, and the cells of op % small_cells or op % cells. Who shows `op` has read
-//          all that it wants of the operations before, so a place may be written again once everybody has shown the operation
-//          after the one that used it. A root that nobody waits for runs ahead by so many operations.
-// Threads: one at a time in each process: collectives of a communicator are called in one order.
+//          Operation op uses the lines of op % lines, and the cells of op % small_cells or op % cells. Such a place may be written
+//          again once everybody has read what it wants of the operation that used it. A root that nobody waits for runs ahead by
+//          so many operations. Operations follow each other: who shows one has read the ones before. But for those that are
+//          apart: they begin in their turn, go on beside the others, and end in any order.
+// Threads: operations begin one at a time in each process: collectives of a communicator are called in one order. Of those under
+//          way each has one thread at a time.
+// Order:   `shown` and `through` are published with release, after what was written and what was read.
 // Cost:    what is shown is written once and read by whom it concerns: a cache line each.
 #pragma once
 
@@ -20,6 +24,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "base/cpu.hpp"
@@ -61,10 +66,20 @@ class Board {
 
   // The number of the next operation.
   std::uint64_t begin() noexcept { return ++last_; }
+
+  // An operation apart: what follows goes on while it is under way.
+  struct Apart {
+    std::uint64_t first = 0;  // of its numbers
+    Apart *before = nullptr, *after = nullptr;
+  };
+  void begin_apart(Apart& apart, unsigned numbers) noexcept;
+  // Nothing of it will be read any more. Wakes those that wait for that.
+  void end_apart(Apart& apart) noexcept;
+
   // Whether this rank may write what it shows in `op`, so many bytes.
   bool is_free(std::uint64_t op, std::size_t bytes) noexcept {
     const std::uint32_t depth = bytes <= kInline ? shape_.lines : bytes <= kSmall ? shape_.small_cells : shape_.cells;
-    return op < known_ + depth || all_have_shown(op + 1 - depth);
+    return op <= known_.load(std::memory_order_acquire) + depth || all_have_read(op - depth);
   }
   // Where `rank` shows `bytes` bytes, at most cell_bytes(). REQUIRES: to write, it is this rank's and is_free(op, bytes); to read,
   // has_shown(op, rank), of as many bytes, and this rank has not shown the operation after it.
@@ -75,6 +90,14 @@ class Board {
   }
   // `claim`: a number of the caller's for the others.
   void show(std::uint64_t op, std::uint64_t claim) noexcept {
+    if (apart_.load(std::memory_order_acquire) == 0) {
+      reading(rank_).store(op - 1, std::memory_order_release);
+    } else {
+      have_read(op - 1);
+    }
+    show_apart(op, claim);
+  }
+  void show_apart(std::uint64_t op, std::uint64_t claim) noexcept {
     Line& own = line(op, rank_);
     own.claim = claim;
     own.shown.store(op, std::memory_order_release);
@@ -90,7 +113,7 @@ class Board {
   bool all_have_shown(std::uint64_t op, std::uint32_t* next) noexcept {
     while (*next < ranks() && has_shown(op, *next)) ++*next;
     if (*next < ranks()) return false;
-    known_ = op > known_ ? op : known_;
+    if (in_order_) know(op - 1);
     return true;
   }
   std::uint64_t claim_of(std::uint64_t op, std::uint32_t rank) noexcept { return line(op, rank).claim; }
@@ -106,8 +129,9 @@ class Board {
   // Between `here` and `address` in a rank's memory. REQUIRES: reaches_all(). False: not all of it.
   bool read(std::uint32_t rank, std::uint64_t address, std::byte* here, std::size_t bytes) noexcept;
   bool write(std::uint32_t rank, std::uint64_t address, const std::byte* here, std::size_t bytes) noexcept;
-  // Memory for the caller's use, always of the same length; null: there is none.
-  std::byte* spare(std::size_t bytes) noexcept;
+  // Memory for the caller's use, always of the same length, which it had better give back; null: there is none.
+  std::unique_ptr<std::byte[]> take_spare(std::size_t bytes) noexcept;
+  void give_spare(std::unique_ptr<std::byte[]> spare) noexcept { delete[] spare_.exchange(spare.release()); }
 
  private:
   struct alignas(kCacheLine) Header {
@@ -123,10 +147,19 @@ class Board {
   Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shape& shape, std::uint32_t rank,
         std::vector<std::uint32_t> regions) noexcept;
 
-  bool all_have_shown(std::uint64_t op) noexcept {
-    std::uint32_t next = 0;
-    return all_have_shown(op, &next);
+  // How far a rank has read: all operations through this one.
+  struct alignas(kCacheLine) Reading {
+    std::atomic<std::uint64_t> through;
+  };
+  std::atomic<std::uint64_t>& reading(std::uint32_t rank) noexcept { return readings_[rank].through; }
+  void know(std::uint64_t through) noexcept {
+    if (through > known_.load(std::memory_order_relaxed)) known_.store(through, std::memory_order_release);
   }
+  [[gnu::noinline]] bool all_have_read(std::uint64_t through) noexcept;
+  // All through this one, but for those apart.
+  [[gnu::cold]] void have_read(std::uint64_t through) noexcept;
+  void publish() noexcept;  // REQUIRES: apart_mutex_
+
   // Where the cells begin, and end.
   static std::size_t small_bytes(std::size_t ranks, const Shape& shape) noexcept;
   static std::size_t bytes(std::size_t ranks, const Shape& shape) noexcept;
@@ -137,6 +170,7 @@ class Board {
   NodeMemory& node_;
   const std::uint64_t offset_;
   std::byte* const base_;
+  Reading* const readings_;
   Line* const lines_;
   std::byte* const small_cells_;
   std::byte* const cells_;
@@ -144,9 +178,16 @@ class Board {
   const std::uint32_t rank_;
   const std::vector<std::uint32_t> regions_;
   bool reaches_all_ = false;
-  std::unique_ptr<std::byte[]> spare_;
-  std::uint64_t last_ = 0;   // begun here
-  std::uint64_t known_ = 0;  // shown by all, as far as this rank has seen
+  std::atomic<std::byte*> spare_{nullptr};
+  std::uint64_t last_ = 0;               // begun here
+  std::atomic<std::uint64_t> known_{0};  // read by all through this one, as far as this rank has seen
+  // No operation apart has begun, here and so anywhere: whoever shows one has read all before. Of the thread that begins operations
+  // until it is false.
+  bool in_order_ = true;
+  std::mutex apart_mutex_;  // guards what follows, but for reading apart_
+  std::atomic<std::uint32_t> apart_{0};
+  Apart *oldest_ = nullptr, *youngest_ = nullptr;
+  std::uint64_t read_ = 0;  // what have_read() was told
 };
 
 }  // namespace heddle::wire

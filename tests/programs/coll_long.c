@@ -122,9 +122,11 @@ int main(int argc, char** argv) {
   MPI_Type_commit(&gapped_type);
   MPI_Op_create(compose_all, 0, &compose_op);
   static const int counts[] = {8200, 60001, kMost};  // of 8 bytes
-  for (int c = 0; c < 3; c++) {
-    for (int gaps = -1; gaps < 2; gaps++) moves(counts[c], c % size, gaps);
-    for (int in_place = 0; in_place < 2; in_place++) reduces(counts[c], c % size, in_place);
+  for (int c = 0; c < 3 * kForms; c++) {
+    const int count = counts[c / kForms], root = c % size;
+    form = c % kForms;
+    for (int gaps = -1; gaps < 2; gaps++) moves(count, root, gaps);
+    for (int in_place = 0; in_place < 2; in_place++) reduces(count, root, in_place);
   }
   MPI_Op_free(&compose_op);
   MPI_Type_free(&affine_type);

@@ -1,0 +1,102 @@
+// A collective by a board as data and in turns, each of which ends when all whom this rank waits for have come.
+//
+// Problem: a blocking collective, a nonblocking and a persistent one do the same; only the first may wait.
+// Method:  a course says what moves and which way (round.hpp: what a rank shows and takes); a run of it knows for each turn what
+//          this rank shows and what it does when the others have come. go_through() waits in each turn; started.cpp looks
+//          how far it can go.
+//            kCell       one turn: data lie in the lines or cells of the board
+//            kParts      two: an allreduce in cells, of which each rank combines a part and shows that
+//            kRead       two: all show addresses, and read what they need of the others' data where it lies; then that they have it
+//            kReduce, kShare  two: the same, each combines a part of the operands: for the root's result, for its own
+//            kAllreduce  three: the same, and between them all read the parts of the others
+//            kMessages   one, to see that all agree, since ranks that go different ways would wait for each other; then by messages
+//          Data that do not lie in one piece somewhere, and what could not be read in the end, go by messages: all ranks know the
+//          same about that.
+// Threads: one at a time for a run.
+// Cost:    of reading: a system call for each rank and piece, and each byte is copied once.
+#pragma once
+
+#include <vector>
+
+#include "coll/round.hpp"
+#include "coll/schedule.hpp"
+#include "coll/straight.hpp"
+
+namespace heddle::coll {
+
+// Up to here each rank combines all operands by itself; beyond that each combines a part, and shows it.
+inline constexpr std::size_t kAlone = 1024;
+
+enum class Way : std::uint8_t { kCell, kParts, kRead, kReduce, kShare, kAllreduce, kMessages };
+
+struct Course {
+  Round round;  // of operations that combine: what is shown is this rank's operand
+  Way way = Way::kCell;
+  int root = 0;  // kReduce
+};
+
+// What a collective does with what all show: some can only go through cells.
+enum class Does : std::uint8_t { kShows, kMoves, kReduces, kShares, kAllreduces };
+
+// Which way it goes, by what all ranks know. `block`: the bytes that go from one rank to one other, of what moves; an item's, of what
+// is combined.
+Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t bytes, Does does,
+                std::size_t block) noexcept;
+inline Way way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t bytes, Does does,
+                  std::size_t block) noexcept {
+  if (bytes <= kAlone) [[likely]]
+    return Way::kCell;
+  return long_way_of(comm, board, bytes, does, block);
+}
+
+class Run {
+ public:
+  static constexpr unsigned kMostTurns = 3;
+  enum class Next : std::uint8_t { kTurn, kOver, kMessages };
+
+  Run(mpi::Comm& comm, wire::Board& board, const Course& course) noexcept
+      : comm_(comm), board_(board), course_(course) {}
+
+  // For the course once more.
+  void restart() noexcept {
+    done_.clear();
+    status_ = Status::ok();
+  }
+
+  // In turn number `turn`: whom this rank waits for, the bytes that it shows,
+  int first() const noexcept { return course_.way == Way::kCell ? course_.round.first : 0; }
+  int last() const noexcept { return course_.way == Way::kCell ? course_.round.last : comm_.size - 1; }
+  std::size_t shown_bytes(unsigned turn) const noexcept;
+  // shows them (`before`: the turn before, if there was one),
+  void show(unsigned turn, Turn& now, Turn* before) noexcept;
+  // and what follows when they have come.
+  Next act(unsigned turn, Turn& now) noexcept;
+
+  // After kOver.
+  Status status() const noexcept { return status_; }
+  // After kMessages. True: a part of the result is there, and build_rest() writes the steps for what is not. False: all has to go
+  // by messages.
+  bool has_part() const noexcept { return !done_.empty(); }
+  void build_rest(Schedule& schedule) const noexcept;
+
+ private:
+  Place place(unsigned turn) const noexcept;
+  const void* data_to_read() const noexcept;
+  void take_parts(Turn& now) noexcept;
+  bool read_blocks(Places& from) noexcept;
+  MPI_Count combine(Places& operands) noexcept;
+  bool read_parts(Places& results) noexcept;
+  bool is_whole() const noexcept;
+
+  mpi::Comm& comm_;
+  wire::Board& board_;
+  const Course& course_;
+  MPI_Count good_ = 0;           // of the turn before
+  std::vector<MPI_Count> done_;  // of an allreduce: the items of each part that are there
+  Status status_ = Status::ok();
+};
+
+// Waits in each turn. `bytes`: of what each rank brings in all, as its arguments say. Nothing: by messages, as all know.
+Outcome go_through(mpi::Comm& comm, wire::Board& board, const Course& course, std::size_t bytes);
+
+}  // namespace heddle::coll

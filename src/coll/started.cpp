@@ -1,0 +1,228 @@
+#include "coll/started.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/slab.hpp"
+#include "coll/operation.hpp"
+#include "mpi/handle.hpp"
+#include "p2p/request.hpp"
+#include "wire/board.hpp"
+
+namespace heddle::coll {
+namespace {
+
+struct BoardOperation : mpi::Request, p2p::Task {
+  BoardOperation(mpi::Comm& c, const Course& course, const Steps& steps) noexcept;
+
+  const Course course;
+  const Steps steps;
+  Messages messages;
+  std::unique_ptr<wire::Board> own_board;  // of a persistent one
+  wire::Board* board = nullptr;
+  wire::Board::Apart apart;  // of a nonblocking one: its place among the operations of the communicator's board
+  // Of the run that is under way.
+  std::optional<Run> run;
+  unsigned turn = 0;
+  std::optional<Turn> turns[2];
+  bool has_shown = false;
+  std::uint32_t next = 0;  // the first rank that it still waits for in this turn
+  // Once it has turned out that it goes by messages.
+  std::optional<Schedule> schedule;
+  Progress at;
+};
+
+constinit SharedSlab<BoardOperation, 8> operations;
+
+void destroy(mpi::Request& request) {
+  auto& operation = static_cast<BoardOperation&>(request);
+  for (Datatype* type : {operation.course.round.shows.type, operation.course.round.to.type}) {
+    if (type != nullptr) mpi::release(*type);
+  }
+  if (operation.course.round.op != nullptr) mpi::release(const_cast<Op&>(*operation.course.round.op));
+  operation.own_board.reset();
+  mpi::release(*operation.comm);
+  operations.give_back(&operation);
+}
+
+bool end(BoardOperation& operation, Status status) noexcept {
+  if (operation.own_board == nullptr) operation.board->end_apart(operation.apart);
+  operation.schedule.reset();
+  operation.error = status.error_class();
+  p2p::finish(operation);
+  return true;
+}
+
+// False: not yet.
+bool go_on_by_messages(BoardOperation& operation) noexcept {
+  if (!heddle::coll::run(*operation.schedule, operation.at, operation.messages)) return false;
+  return end(operation, Status::of_class(operation.messages.error()));
+}
+
+bool turn_to_messages(BoardOperation& operation) noexcept {
+  mpi::Comm& comm = *operation.comm;
+  Schedule& schedule = operation.schedule.emplace(comm.rank, comm.size, 0, &comm.plans);
+  operation.run->has_part() ? operation.run->build_rest(schedule) : operation.steps(schedule);
+  schedule.join();
+  if (schedule.out_of_memory()) operation.messages.fail(MPI_ERR_NO_MEM);
+  operation.at = {};
+  return go_on_by_messages(operation);
+}
+
+void begin_turn(BoardOperation& operation) noexcept {
+  std::optional<Turn>& now = operation.turns[operation.turn % 2];
+  const std::size_t bytes = operation.course.round.bytes;
+  if (operation.own_board != nullptr) {
+    now.emplace(*operation.comm, *operation.board, bytes);
+  } else {
+    now.emplace(*operation.comm, *operation.board, bytes, operation.apart.first + operation.turn);
+  }
+  operation.has_shown = false;
+  operation.next = static_cast<std::uint32_t>(operation.run->first());
+}
+
+bool all_are_here(BoardOperation& operation, Turn& now) noexcept {
+  const int first = operation.run->first(), last = operation.run->last();
+  return first > last || now.have_come(first, last, &operation.next);
+}
+
+// True when the run is over; the operation belongs to its owner again then.
+bool go_on(BoardOperation& operation) noexcept {
+  if (operation.schedule.has_value()) return go_on_by_messages(operation);
+  Run& run = *operation.run;
+  while (true) {
+    Turn& now = *operation.turns[operation.turn % 2];
+    if (now.has_lost_member()) [[unlikely]] {
+      now.give_up();
+      return end(operation, now.status());
+    }
+    if (!operation.has_shown) {
+      if (!now.may_show(run.shown_bytes(operation.turn))) return false;
+      run.show(operation.turn, now, operation.turn != 0 ? &*operation.turns[(operation.turn + 1) % 2] : nullptr);
+      operation.has_shown = true;
+      if (!all_are_here(operation, now)) now.show_again();  // this program may compute now, while others sleep
+    }
+    if (!all_are_here(operation, now)) return false;
+    if (run.first() <= run.last() && !now.accept(run.first(), run.last())) return end(operation, now.status());
+    switch (run.act(operation.turn, now)) {
+      case Run::Next::kOver:
+        return end(operation, run.status());
+      case Run::Next::kMessages:
+        return turn_to_messages(operation);
+      case Run::Next::kTurn:
+        ++operation.turn;
+        begin_turn(operation);
+    }
+  }
+}
+
+void begin(BoardOperation& operation) noexcept {
+  operation.turn = 0;
+  begin_turn(operation);
+  if (!go_on(operation)) p2p::add_task(*operation.comm, operation);
+}
+
+Status start(mpi::Request& request) {
+  auto& operation = static_cast<BoardOperation&>(request);
+  operation.complete.store(0, std::memory_order_relaxed);
+  operation.active = true;
+  operation.error = MPI_SUCCESS;
+  operation.messages.restart();
+  operation.run->restart();
+  begin(operation);
+  return Status::ok();
+}
+
+constexpr mpi::RequestType kBoardOperationType{.start = start,
+                                               .cancel = nullptr,
+                                               .destroy = destroy,
+                                               .is_collective = true,
+                                               .must_complete = "a collective operation"};
+
+BoardOperation::BoardOperation(mpi::Comm& c, const Course& what, const Steps& by_messages) noexcept
+    : Request(kBoardOperationType), course(what), steps(by_messages), messages(c, /*blocking=*/false) {
+  comm = &c;
+  vci = c.vci;
+  c.retain();
+  // The user may free datatypes and the operation before the request (MPI 5.0, 6.12 and 6.13).
+  for (Datatype* datatype : {what.round.shows.type, what.round.to.type}) {
+    if (datatype != nullptr) mpi::retain(*datatype);
+  }
+  if (what.round.op != nullptr) mpi::retain(const_cast<Op&>(*what.round.op));
+  step = [](p2p::Task& task) { return go_on(static_cast<BoardOperation&>(task)); };
+}
+
+Status least(mpi::Comm& comm, std::int64_t* values, int count) {
+  return api::allreduce(MPI_IN_PLACE, values, count, *mpi::from_handle(MPI_INT64_T),
+                        *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_MIN)), comm);
+}
+
+// False: some rank has no memory for it, or not even for the request.
+Status open_board(mpi::Comm& comm, wire::Board& common, const Course& course, BoardOperation* operation, bool* opened) {
+  const bool one_turn = course.way == Way::kCell;
+  const std::size_t bytes = one_turn || course.way == Way::kParts ? course.round.bytes : sizeof(Place);
+  const auto shape = wire::Board::shape_for_one(bytes, /*all_wait=*/!one_turn || !course.round.rings);
+  std::uint64_t offset = 0;
+  if (comm.rank == 0 && !wire::Board::make(common.node(), common.ranks(), shape, &offset)) offset = 0;
+  HEDDLE_TRY(api::bcast(&offset, 8, mpi::byte_type(), 0, comm));
+  wire::Board* board = nullptr;
+  const auto self = static_cast<std::uint32_t>(comm.rank);
+  std::int64_t good = offset != 0 && operation != nullptr &&
+                      wire::Board::open(common.node(), offset, shape, self, common.regions(), &board).is_ok();
+  std::unique_ptr<wire::Board> own(board);
+  HEDDLE_TRY(least(comm, &good, 1));
+  *opened = good != 0;
+  if (!*opened) return Status::ok();
+  own->set_reaches_all(common.reaches_all());
+  operation->own_board = std::move(own);
+  operation->board = operation->own_board.get();
+  operation->run.emplace(comm, *operation->board, operation->course);
+  return Status::ok();
+}
+
+Outcome make_persistent(mpi::Comm& comm, const Start& start, const Course& course, wire::Board& common, bool has_gaps) {
+  const auto bytes = static_cast<std::int64_t>(course.round.bytes);
+  std::int64_t least_of[] = {course.way != Way::kMessages && !has_gaps, bytes, -bytes};
+  if (Status s = least(comm, least_of, 3); !s) return s;
+  if (least_of[0] == 0 || least_of[1] != -least_of[2])
+    return {};  // whose arguments do not match hear of it in each run
+  BoardOperation* operation = operations.take(comm, course, start.steps);
+  if (operation != nullptr) {
+    operation->make_persistent();
+  } else {
+    next_tag(comm);  // as those ranks that have one
+  }
+  bool opened = false;
+  const Status status = open_board(comm, common, course, operation, &opened);
+  if (!opened && operation != nullptr) destroy(*operation);
+  if (!status) return status;
+  if (!opened) return {};
+  *start.form.request = mpi::to_handle(static_cast<mpi::Request*>(operation));
+  return Status::ok();
+}
+
+}  // namespace
+
+Outcome set_up(mpi::Comm& comm, const Start& start, Course course, Does does, std::size_t block) {
+  const Round& round = course.round;
+  const bool has_gaps = round.raw && raw_bytes(*round.shows.type) == 0;
+  const bool is_persistent = start.form.kind == Form::kPersistent;
+  // A nonblocking one is local: it cannot make a board.
+  wire::Board* common = is_persistent ? board_of(comm, Uses::kAgain) : comm.board.get();
+  if (common == nullptr) return {};
+  course.way = way_of(comm, *common, round.bytes, does, block);
+  if (is_persistent) return make_persistent(comm, start, course, *common, has_gaps);
+  if (has_gaps) return {};
+  BoardOperation* operation = operations.take(comm, course, start.steps);
+  if (operation == nullptr) return out_of_memory(comm);
+  operation->board = common;
+  common->begin_apart(operation->apart, Run::kMostTurns);
+  operation->run.emplace(comm, *common, operation->course);
+  *start.form.request = mpi::to_handle(static_cast<mpi::Request*>(operation));
+  begin(*operation);
+  return Status::ok();
+}
+
+}  // namespace heddle::coll
