@@ -95,6 +95,7 @@ Status learn_secret(boot::Boot& boot, SipKey* out) {
 std::string fabric_key(wire::ProcessId process) { return "heddle-fabric-" + std::to_string(process); }
 
 std::string reach_key(int rank) { return "heddle-reach-" + std::to_string(rank); }
+std::string left_key(int rank) { return "heddle-left-" + std::to_string(rank); }
 
 // Finds processes that can be asked by this one.
 class Introductions {
@@ -201,6 +202,17 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
     if (!others) others.emplace(boot, context.call, seconds);
     return others->find(peer, other);
   };
+  if (boot.can_rejoin()) {
+    options.leave = [&boot, &mutex = context.boot_mutex] {
+      std::lock_guard lock(mutex);
+      boot.put(left_key(boot.rank()), "1").ignore();
+    };
+    options.has_left = [&boot](wire::ProcessId peer) {
+      std::string yes;
+      const int rank = static_cast<int>(peer);
+      return boot.get(rank, left_key(rank), yes).is_ok();
+    };
+  }
   options.ring = [&bell] { bell.ring(); };
   options.lost = context.lost;
   options.find_card = CardFinder{boot, context.boot_mutex, options.lost};

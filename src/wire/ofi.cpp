@@ -44,16 +44,17 @@ Status OfiWire::choose_address() {
   for (int asked = 1; asks; ++asked) {
     Introduction other;
     HEDDLE_TRY(read_introduction(peer, text, &other));
-    std::string reaching;
-    const Status found = reach_.find(peer, other.addresses, other.port, &reaching);
-    if (found) {
-      if (mine.size() > 1) chosen = reaching;
-      break;
-    }
-    // It may have ended, in order.
+    std::string reaching, refusing;
+    const Status found = reach_.find(peer, other.addresses, other.port, &reaching, &refusing);
     const std::string why = last_error_detail();
-    if (asked == kMostAsked || !options_.introduce({}, true, &peer, &text))
-      return error(MPI_ERR_OTHER, "%s", why.c_str());
+    // One that has ended, in order, does not answer; its host refuses, where it is the right one.
+    const bool has_left = !found && options_.has_left && options_.has_left(peer);
+    if (mine.size() > 1 && found) chosen = reaching;
+    if (mine.size() > 1 && has_left && !refusing.empty()) chosen = refusing;
+    if (found) break;
+    if (asked < kMostAsked && options_.introduce({}, true, &peer, &text)) continue;
+    if (!has_left) return error(MPI_ERR_OTHER, "%s", why.c_str());
+    break;
   }
   address_ = chosen;
   HEDDLE_TRY(fabric_->bind_to(chosen));
@@ -84,6 +85,7 @@ WatchActivity OfiWire::activity() const noexcept {
 
 OfiWire::~OfiWire() {
   watched_.set_away(true);
+  if (reach_.port() != 0 && options_.leave) options_.leave();
   waker_.stop();
   if (timer_ >= 0) close(timer_);
 }

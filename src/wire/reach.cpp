@@ -45,6 +45,7 @@ struct Try {
   int fd = -1;
   State state = State::kFailed;
   int reason = 0;
+  std::string from;  // of this host
 };
 
 Try begin(const std::string& text, std::uint16_t port) {
@@ -57,6 +58,7 @@ Try begin(const std::string& text, std::uint16_t port) {
     return t;
   }
   t.state = Try::State::kConnecting;
+  t.from = own_address(t.fd);
   return t;
 }
 
@@ -150,8 +152,8 @@ void Reach::send_away(int fd) {
   close(fd);
 }
 
-Status Reach::find(ProcessId peer, const std::vector<std::string>& addresses, std::uint16_t port,
-                   std::string* out) const {
+Status Reach::find(ProcessId peer, const std::vector<std::string>& addresses, std::uint16_t port, std::string* out,
+                   std::string* refusing) const {
   Question question{0, peer};
   if (getrandom(&question.nonce, sizeof question.nonce, 0) != sizeof question.nonce) question.nonce = peer;
   const std::uint64_t right = answer_to(question);
@@ -182,7 +184,10 @@ Status Reach::find(ProcessId peer, const std::vector<std::string>& addresses, st
   }
   std::string failures;
   for (std::size_t i = 0; i < tries.size(); ++i) {
-    if (tries[i].state == State::kRight && out->empty()) *out = own_address(tries[i].fd);
+    if (tries[i].state == State::kRight && out->empty()) *out = tries[i].from;
+    const bool refused =
+        tries[i].reason == ECONNREFUSED && tries[i].from != addresses[i];  // and not by this host itself
+    if (refused && refusing != nullptr && refusing->empty()) *refusing = tries[i].from;
     if (tries[i].fd >= 0) close(tries[i].fd);
     failures += (failures.empty() ? "" : ", ") + addresses[i] + ": " +
                 (is_open(tries[i]) ? "no answer" : std::strerror(tries[i].reason));

@@ -42,8 +42,10 @@ class Reach {
   Status listen(Waker& waker, ProcessId self, const SipKey& key, Adopt adopt = {});
   std::uint16_t port() const noexcept { return port_; }
 
-  // The address of this host that leads to process `peer`, which answers at `port` of one of `addresses`.
-  Status find(ProcessId peer, const std::vector<std::string>& addresses, std::uint16_t port, std::string* out) const;
+  // The address of this host that leads to process `peer`, which answers at `port` of one of `addresses`. Where it fails, `refusing`
+  // is the one that leads to the first of `addresses` at which another host has refused; empty: none has.
+  Status find(ProcessId peer, const std::vector<std::string>& addresses, std::uint16_t port, std::string* out,
+              std::string* refusing = nullptr) const;
 
  private:
   struct Question {

@@ -84,6 +84,11 @@ class Nowhere(Case):
         for rank in (0, 1, 3):
             self.assertRegex(done.out, rf"rank {rank}: [0-{SOON - 1}] s")
 
+    def test_all_who_could_be_asked_have_ended(self):
+        """Ranks 1 to 3 ask each other, and end; then rank 0 comes."""
+        done = self.run_job(self.hosts, BUILD / "tests/hosts/compute", 3, 0, "gone", per_host=2)
+        self.assertEqual(done.out.count(": "), 4, done.out)
+
     def test_nobody_comes_who_could_be_asked(self):
         done = self.run_job(self.hosts, "env", "HEDDLE_DETECTION_TIME=1", BUILD / "tests/hosts/compute", SOON, 1, per_host=1)
         self.assertRegex(done.err, "rank 0 waits in MPI_Init: this host has several network interfaces, and no rank of another host has come")

@@ -1,6 +1,6 @@
-// compute SECONDS [LATE]: the last rank calls nothing of MPI for that long while the others wait for it, in a receive and in
+// compute SECONDS [LATE [gone]]: the last rank calls nothing of MPI for that long while the others wait for it, in a receive and in
 // MPI_Finalize; waiting takes no processor time to speak of. With LATE, each opens a session instead, that rank so much later, and says how long that took it;
-// rank 0 ends at once, and the others when the late one has come.
+// rank 0 ends at once, and the others when the late one has come; with `gone` the others end before, a second after they have come.
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +16,9 @@ int main(int argc, char** argv) {
     MPI_Session session;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     printf("rank %s: %d s\n", number, (int)(time(NULL) - before));
-    if (strcmp(getenv("PMI_SIZE"), "2") == 0) {  // else the late one might be gone before the other could ask it
+    const int gone = argc > 3;
+    if (!gone &&
+        strcmp(getenv("PMI_SIZE"), "2") == 0) {  // else the late one might be gone before the other could ask it
       MPI_Group both;
       MPI_Comm comm;
       MPI_Group_from_session_pset(session, "mpi://WORLD", &both);
@@ -27,7 +29,8 @@ int main(int argc, char** argv) {
     }
     MPI_Session_finalize(&session);
     fflush(stdout);
-    if (atoi(number) != 0 && atoi(number) != atoi(argv[2])) sleep((unsigned)seconds + 3);
+    if (gone && atoi(number) != atoi(argv[2])) sleep(1);
+    if (!gone && atoi(number) != 0 && atoi(number) != atoi(argv[2])) sleep((unsigned)seconds + 3);
     return 0;
   }
   start(&argc, &argv);

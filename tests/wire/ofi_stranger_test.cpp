@@ -98,8 +98,8 @@ class OfiStrangerTest : public OfiTest {
     });
   }
   // The next genuine packet, and nothing else, arrives.
-  void hear_a_friend() {
-    const std::string data = pattern(static_cast<unsigned>(heard), 1000);
+  void hear_a_friend(std::size_t bytes = 1000) {
+    const std::string data = pattern(static_cast<unsigned>(heard), bytes);
     ASSERT_TRUE(send({victim.get(), friendly.get()}, *to_victim, heard, "", data));
     ++heard;
     ASSERT_TRUE(
@@ -181,6 +181,29 @@ TEST_P(OfiStrangerTest, WhoLeavesInTheMiddleDoesNoHarm) {
     for (int polls = 0; polls < i; ++polls) stranger->poll(), victim->poll();
     stranger = std::make_unique<Stranger>(GetParam(), victim->card);
     hear_a_friend();
+  }
+}
+
+// More than the sockets hold, so that it ends in the middle of a message, of which the victim has a part.
+TEST_P(OfiStrangerTest, WhoIsCutOffInTheMiddleOfAMessageTakesNoBufferAway) {
+  const std::string data = pattern(1, OfiPort::kFrameBytes);
+  for (int i = 0; i < 8 && !HasFailure(); ++i) {
+    const std::uint64_t before = strange();
+    ASSERT_TRUE(attack(data));
+    ASSERT_TRUE(seen([&] { return strange() > before; }));
+    std::size_t taken = 0;
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+         taken < 200 && std::chrono::steady_clock::now() < end;) {
+      taken += stranger->try_send(data) ? 1 : 0;
+    }
+    ASSERT_GT(taken, 0u);
+    while (victim->poll() != 0) {
+    }
+    for (int messages = 0; messages < 5; ++messages)
+      hear_a_friend(OfiPort::kMaxPayload);  // behind that part, to the buffer's end
+    stranger = std::make_unique<Stranger>(GetParam(), victim->card);
+    hear_a_friend();
+    EXPECT_LT(strange() - before, 1 + taken) << "nothing was cut off";
   }
 }
 

@@ -162,6 +162,20 @@ TEST_F(ReachTest, WhereNobodyListensItFailsAtOnceAndSaysWhy) {
       << last_error_detail();
 }
 
+TEST_F(ReachTest, TellsWhichAddressLeadsToAHostThatRefuses) {
+  std::uint16_t free_port = 0;
+  {
+    Socket gone;
+    free_port = gone.listen_at("0.0.0.0", 0);
+  }
+  std::string found, refusing;
+  EXPECT_FALSE(four.find(5, {"127.0.0.1"}, free_port, &found, &refusing));
+  EXPECT_EQ(refusing, "") << "that was this host itself";
+  EXPECT_FALSE(four.find(5, {"127.0.0.1", "127.0.0.2"}, free_port, &found, &refusing));
+  EXPECT_EQ(refusing, "127.0.0.1");
+  EXPECT_EQ(found, "");
+}
+
 TEST_F(ReachTest, NobodyAnywhereOrASilentOneCostsThePatience) {
   Socket silent;
   const std::uint16_t port = silent.listen_at("127.0.0.2", 0);
