@@ -4,7 +4,7 @@
 //          share a fast cache, 1.7 us where it is slow or busy, 7 us between cores far apart; past the caches it takes 0.4 to 0.7 us
 //          anywhere, but the receiver's loads are slower then. A machine has pairs of each kind, and a virtual one is moved.
 // Method:  a lane measures. Now and then two fills in a row go each its way and are timed; past the caches it is from when that
-//          takes half the time, to when it takes two thirds. While the answer stays the same the next look is put off, up to kMostApart
+//          takes half the time, to when it takes two thirds; of a short one, whose emptying counts more, a quarter and a third. While the answer stays the same the next look is put off, up to kMostApart
 //          fills. Long and short fills are two cases.
 // Threads: the sender's, who holds the lane's lock.
 // Cost:    two timed fills of 16 to 256, 20 ns for a reading of the clock. docs/decisions/large-messages.md has what it gains.
@@ -69,7 +69,8 @@ class BasicCellFiller {
     mean = mean == 0 || cost < mean ? cost : (mean + std::min(cost, 4 * mean)) / 2;
     c.second = !c.second;
     if (c.second) return;
-    const bool past = c.cost[0] > c.cost[1] * (c.past ? 1.5f : 2.0f);
+    const float factor = bytes >= kLong ? 2 : 4;
+    const bool past = c.cost[0] > c.cost[1] * (c.past ? 0.75f * factor : factor);
     c.apart = past == c.past ? std::min(2 * c.apart, kMostApart) : kLeastApart;
     c.past = past;
     c.until_look = c.apart - 2;

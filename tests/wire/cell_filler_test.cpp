@@ -71,6 +71,14 @@ TEST_F(CellFillerTest, BetweenHalfAndTwoThirdsNothingChanges) {
   EXPECT_TRUE(filler.goes_past(16 << 10));
 }
 
+TEST_F(CellFillerTest, AShortFillGoesPastThemWhereThatTakesAQuarter) {
+  Slow::past_ns = 160, Slow::through_ns = 500;
+  EXPECT_LE(pasts_of(1000, 4 << 10), 10);
+  Slow::through_ns = 900;
+  pasts_of(1000, 4 << 10);
+  EXPECT_TRUE(filler.goes_past(4 << 10));
+}
+
 TEST_F(CellFillerTest, AFillThatLostItsCoreChangesNothing) {
   Slow::past_ns = 600, Slow::through_ns = 350;
   pasts_of(14 + 16);
