@@ -114,6 +114,7 @@ void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const st
   if (expected > cursor.total()) [[unlikely]]
     error = MPI_ERR_TRUNCATE;
   if (portal == kRtsFetch) return fetch_message(*this, rts, payload, payload_bytes);
+  if (portal == kRts) answer_announcement(*this, rts);  // first: the sender goes on while this is copied
   if (payload_bytes != 0) take(0, payload, payload_bytes);
   if (portal == kEagerSync) {
     SyncPrefix sync;
@@ -121,7 +122,6 @@ void ReceiveRequest::begin(std::uint8_t portal, const match::Key& from, const st
     const AckPrefix ack{sync.sender};
     answer(*this, kAck, &ack, sizeof ack);
   }
-  if (portal == kRts) answer_announcement(*this, rts);
   if (arrived == expected) finish(*this);
 }
 
