@@ -247,9 +247,7 @@ TEST_F(WinHints, TheDefaultsAreInForceAtFirst) {
 
 TEST_F(WinHints, WhatIsKnownAndMeansSomethingIsTakenUp) {
   const Hints legal[] = {
-      {{"no_locks", "true"}},          {{"accumulate_ordering", "none"}},     {{"accumulate_ordering", "rar,waw"}},
-      {{"accumulate_ops", "same_op"}}, {{"mpi_accumulate_granularity", "8"}}, {{"same_size", "true"}},
-      {{"same_disp_unit", "true"}}};
+      {{"no_locks", "true"}}, {{"accumulate_ops", "same_op"}}, {{"same_size", "true"}}, {{"same_disp_unit", "true"}}};
   Hints expected = defaults;
   for (const Hints& hint : legal) {
     set(hint.begin()->first.c_str(), hint.begin()->second.c_str());
@@ -268,6 +266,20 @@ TEST_F(WinHints, WhatIsKnownAndMeansSomethingIsTakenUp) {
     set(key, hint);
     EXPECT_EQ(in_force(), expected) << key << " " << hint;
   }
+}
+
+TEST_F(WinHints, HowMembersAccumulateIsDecidedOnce) {
+  set("accumulate_ordering", "none");
+  set("mpi_accumulate_granularity", "16");
+  EXPECT_EQ(in_force(), defaults) << "it was made without them";
+  win.info = take_info({{"accumulate_ordering", "rar,waw"}, {"mpi_accumulate_granularity", "16"}});
+  Hints expected = defaults;
+  expected["accumulate_ordering"] = "rar,waw";
+  expected["mpi_accumulate_granularity"] = "16";
+  EXPECT_EQ(in_force(), expected);
+  set("accumulate_ordering", "none");
+  set("mpi_accumulate_granularity", "0");
+  EXPECT_EQ(in_force(), expected);
 }
 
 TEST_F(WinHints, HowSharedMemoryLiesIsDecidedOnce) {
