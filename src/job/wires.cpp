@@ -95,7 +95,10 @@ Status learn_secret(boot::Boot& boot, SipKey* out) {
 std::string fabric_key(wire::ProcessId process) { return "heddle-fabric-" + std::to_string(process); }
 
 std::string reach_key(int rank) { return "heddle-reach-" + std::to_string(rank); }
-std::string left_key(int rank) { return "heddle-left-" + std::to_string(rank); }
+// Of the introduction with that port: a later program of the rank has another.
+std::string left_key(int rank, std::uint16_t port) {
+  return "heddle-left-" + std::to_string(rank) + "-" + std::to_string(port);
+}
 
 // Finds processes that can be asked by this one.
 class Introductions {
@@ -203,14 +206,14 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
     return others->find(peer, other);
   };
   if (boot.can_rejoin()) {
-    options.leave = [&boot, &mutex = context.boot_mutex] {
+    options.leave = [&boot, &mutex = context.boot_mutex](std::uint16_t port) {
       std::lock_guard lock(mutex);
-      boot.put(left_key(boot.rank()), "1").ignore();
+      boot.put(left_key(boot.rank(), port), "1").ignore();
     };
-    options.has_left = [&boot](wire::ProcessId peer) {
+    options.has_left = [&boot](wire::ProcessId peer, std::uint16_t port) {
       std::string yes;
       const int rank = static_cast<int>(peer);
-      return boot.get(rank, left_key(rank), yes).is_ok();
+      return boot.get(rank, left_key(rank, port), yes).is_ok();
     };
   }
   options.ring = [&bell] { bell.ring(); };

@@ -103,7 +103,8 @@ static int peer_of(const Request& request) noexcept {
 Status outcome(const Request& request) noexcept {
   if (request.error == MPI_SUCCESS) [[likely]]
     return Status::ok();
-  if (request.type->is_collective && request.type->explain != nullptr) {
+  // Of what a loss has ended nothing is known.
+  if (request.type->is_collective && request.type->explain != nullptr && request.error != MPI_ERR_PROC_ABORTED) {
     const Status status = request.type->explain(request);
     if (status.error_class() == request.error) return status;
   }

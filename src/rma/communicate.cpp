@@ -52,6 +52,7 @@ bool update_at_once(const void* in, void* old, int rank, MPI_Aint disp, MPI_Coun
   const std::byte* at = address_at_once(window, rank, disp, type, count);
   if (at == nullptr) return false;
   const mpi::Datatype& element = mpi::element_of(type);
+  if (!element.contiguous) return false;  // may be packed closer than its own extent
   rma::Target& target = window.target(rank);
   std::byte* base = target.mapped.load(std::memory_order_relaxed);
   *status = rma::Memory(window, target, base)

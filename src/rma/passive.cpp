@@ -191,6 +191,7 @@ Status win_unlock_all(mpi::Win& win) {
   Questions questions(window);
   // All at once, where an unlock would wait for what has other tags than its own.
   for (int rank = 0; window.comm->spread != nullptr && rank < window.comm->size; ++rank) questions.flush(rank);
+  if (window.comm->spread != nullptr) questions.wait().ignore();  // its error is that of the last wait, too
   for (int rank = 0; rank < window.comm->size; ++rank) {
     const auto held = static_cast<Held>(window.target(rank).held.exchange(kNothing, std::memory_order_relaxed));
     end_access(window, rank, held, questions);

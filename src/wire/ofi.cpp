@@ -48,7 +48,7 @@ Status OfiWire::choose_address() {
     const Status found = reach_.find(peer, other.addresses, other.port, &reaching, &refusing);
     const std::string why = last_error_detail();
     // One that has ended, in order, does not answer; its host refuses, where it is the right one.
-    const bool has_left = !found && options_.has_left && options_.has_left(peer);
+    const bool has_left = !found && options_.has_left && options_.has_left(peer, other.port);
     if (mine.size() > 1 && found) chosen = reaching;
     if (mine.size() > 1 && has_left && !refusing.empty()) chosen = refusing;
     if (found) break;
@@ -85,7 +85,7 @@ WatchActivity OfiWire::activity() const noexcept {
 
 OfiWire::~OfiWire() {
   watched_.set_away(true);
-  if (reach_.port() != 0 && options_.leave) options_.leave();
+  if (!address_.empty() && options_.leave) options_.leave(reach_.port());  // not of one that never opened
   waker_.stop();
   if (timer_ >= 0) close(timer_);
 }

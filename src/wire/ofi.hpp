@@ -43,10 +43,10 @@ struct OfiOptions {
   // Publishes how this process is asked for (reach.hpp), and, where `wanted`, waits for the same of a process of another
   // host. With an empty `mine`: the same of yet another one, or an error where there is none.
   std::function<Status(const std::string& mine, bool wanted, ProcessId* peer, std::string* other)> introduce;
-  // Publishes that this process answers no question any more, and tells whether a peer has published that. Empty where nobody
+  // Publishes that this process answers no question any more at this port, and tells whether a peer has published that. Empty where nobody
   // could read it in time; there all processes are in open() at once.
-  std::function<void()> leave;
-  std::function<bool(ProcessId)> has_left;
+  std::function<void(std::uint16_t port)> leave;
+  std::function<bool(ProcessId, std::uint16_t port)> has_left;
   // Rings whoever sleeps in this process.
   std::function<void()> ring;
   // A peer cannot be reached any more, nobody knows what is lost.

@@ -268,8 +268,47 @@ static void long_rows(int flavor) {
   window_close(&w);
 }
 
+// A pair that is packed closer than its own extent: every one of them, in either call.
+static void close_pairs(int flavor) {
+  enum { kPairs = 5 };
+  char in[12 * kPairs] = {0}, was[12 * kPairs];
+  MPI_Datatype close;
+  MPI_Type_create_resized(MPI_DOUBLE_INT, 0, 12, &close);
+  MPI_Type_commit(&close);
+  Window w;
+  window_open(&w, flavor, sizeof in, 1);
+  memset(w.base, 0, sizeof in);
+  for (int i = 0; i < kPairs; i++) {
+    const double value = i + 1;
+    const int place = world_rank;
+    memcpy(in + 12 * i, &value, 8);
+    memcpy(in + 12 * i + 8, &place, 4);
+  }
+  MPI_Win_fence(0, w.win);
+  MPI_Accumulate(in, kPairs, close, right, at(&w, right, 0), kPairs, close, MPI_MAXLOC, w.win);
+  MPI_Win_fence(0, w.win);
+  MPI_Get_accumulate(in, kPairs, close, was, kPairs, close, right, at(&w, right, 0), kPairs, close, MPI_REPLACE, w.win);
+  MPI_Win_fence(0, w.win);
+  for (int i = 0; i < kPairs; i++) {
+    double value;
+    int place;
+    memcpy(&value, was + 12 * i, 8);
+    memcpy(&place, was + 12 * i + 8, 4);
+    CHECK_EQ(value, i + 1);
+    CHECK_EQ(place, world_rank);
+    memcpy(&value, (char*)w.base + 12 * i, 8);
+    memcpy(&place, (char*)w.base + 12 * i + 8, 4);
+    CHECK_EQ(value, i + 1);
+    CHECK_EQ(place, left);
+  }
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win);
+  window_close(&w);
+  MPI_Type_free(&close);
+}
+
 static void test(int flavor) {
   long_rows(flavor);
+  close_pairs(flavor);
   window_open(&window, flavor, 4096, 1);
   integers();
   others();
