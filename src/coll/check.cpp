@@ -1,6 +1,7 @@
 #include "coll/check.hpp"
 
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include "coll/build.hpp"
@@ -98,6 +99,7 @@ Record& Record::taking(Buffer data) noexcept {
 void build_check(Schedule& s, const Record& own) noexcept {
   const Buffer all = s.scratch_bytes(s.size() * static_cast<MPI_Count>(sizeof own));
   if (s.out_of_memory()) return;
+  std::memset(all.data, 0, static_cast<std::size_t>(all.count));  // of those that do not come
   const Buffer each(all.data, sizeof own, mpi::byte_type());
   std::memcpy(each.part(s.rank() * each.count, each.count).data, &own, sizeof own);
   build_allgather(s, Buffer(MPI_IN_PLACE, 0, mpi::byte_type()), each);
@@ -113,6 +115,9 @@ Status verdict(Buffer records) noexcept {
   int whose = 0;
   for (int rank = 0; rank < size; ++rank) {
     const Record& record = all[rank];
+    if (static_cast<std::size_t>(record.called) >= std::size(kNames)) {  // something came that is no record
+      return error(MPI_ERR_NOT_SAME, "rank %d calls something else", rank);
+    }
     const char* name = kNames[static_cast<int>(record.called)];
     if (record.called != first.called) {
       return error(MPI_ERR_NOT_SAME, "rank %d calls %s where rank 0 calls %s", rank, name,

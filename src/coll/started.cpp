@@ -66,7 +66,7 @@ bool turn_to_messages(BoardOperation& operation) noexcept {
   Schedule& schedule = operation.schedule.emplace(comm.rank, comm.size, 0, &comm.plans);
   operation.run->has_part() ? operation.run->build_rest(schedule) : operation.steps(schedule);
   schedule.join();
-  if (schedule.out_of_memory()) operation.messages.fail(MPI_ERR_NO_MEM);
+  if (schedule.out_of_memory()) return end(operation, out_of_memory(comm));
   operation.at = {};
   return go_on_by_messages(operation);
 }
@@ -216,7 +216,13 @@ Outcome set_up(mpi::Comm& comm, const Start& start, Course course, Does does, st
   if (is_persistent) return make_persistent(comm, start, course, *common, has_gaps);
   if (has_gaps) return {};
   BoardOperation* operation = operations.take(comm, course, start.steps);
-  if (operation == nullptr) return out_of_memory(comm);
+  if (operation == nullptr) {  // the numbers and the tag that the others take
+    wire::Board::Apart nothing;
+    common->begin_apart(nothing, Run::kMostTurns);
+    common->end_apart(nothing);
+    next_tag(comm);
+    return out_of_memory(comm);
+  }
   operation->board = common;
   common->begin_apart(operation->apart, Run::kMostTurns);
   operation->run.emplace(comm, *common, operation->course);

@@ -83,7 +83,7 @@ Board::~Board() {
 bool Board::all_have_read(std::uint64_t through) noexcept {
   std::uint64_t least = ~std::uint64_t{0};
   for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
-    least = std::min(least, reading(rank).load(rank == rank_ ? std::memory_order_relaxed : std::memory_order_seq_cst));
+    least = std::min(least, reading(rank).load(rank == rank_ ? std::memory_order_acquire : std::memory_order_seq_cst));
     if (least < through) return false;
   }
   know(least);
