@@ -95,7 +95,7 @@ static void living_work(MPI_Comm left) {
 }
 
 static void test(int flavor) {
-  Window w;
+  static Window w;  // to the end: to free it takes everybody
   MPI_Comm left;
   MPI_Comm_split(MPI_COMM_WORLD, world_rank == kVictim ? MPI_UNDEFINED : 0, world_rank, &left);
   window_open(&w, flavor, 1024, 8);
