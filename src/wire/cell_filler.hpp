@@ -1,8 +1,8 @@
 // How a cell is filled: through the caches, or past them.
 //
-// Problem: what is best depends on where the two cores are. Filling 16 KiB that the receiver has just read takes 0.35 us where both
-//          share a fast cache, 1.7 us where it is slow or busy, 7 us between cores far apart; past the caches it takes 0.4 to 0.7 us
-//          anywhere, but the receiver's loads are slower then. A machine has pairs of each kind, and a virtual one is moved.
+// Problem: what is best depends on where the two cores are. To fill 16 KiB that the receiver has just read takes 7 us between cores
+//          that are far apart, and past the caches 0.4 to 0.7 us; but then the receiver's loads come from memory, which loses
+//          where a fast cache is shared. A machine has pairs of each kind, and a virtual one is moved.
 // Method:  a lane measures. Now and then two fills in a row go each its way and are timed; past the caches it is from when that
 //          takes half the time, to when it takes two thirds; of a short one, whose emptying counts more, a quarter and a third. While the answer stays the same the next look is put off, up to kMostApart
 //          fills. Long and short fills are two cases.
