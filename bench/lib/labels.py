@@ -38,6 +38,7 @@ METRICS = {
     "receive single": (SIZE, "Irecv + Wait, {}"),
     "receive multiple": (SIZE, "Irecv + Wait, {}, MULTIPLE"),
     "line": (SIZE, "cache line, one way"),
+    "slot": (SIZE, "slot of a ring, one way"),
     "copy": (SIZE, "copied in and out"),
     "beside": (COUNT, "one thread posts, one takes in, behind {} entries each"),
     "self": (COUNT, "to oneself, {} threads, 8 B"),

@@ -2,40 +2,57 @@
 
 A virtual machine may have its cores moved apart and together again by its host, for seconds or minutes: a cache line then
 takes several times as long, and so does everything that is measured. So a line is timed just before and just after each
-run, and a run between two states, or in a slow one, is done again a few times before it counts. What the run itself
-measured is not looked at.
+run, and a run between two states, or in a slow one, is done again a few times before it counts; before each the machine
+has a while to come back. What the run itself measured is not looked at.
 """
 
 import sys
+import time
 
 SLOW = 1.6  # times what a line takes otherwise: the cores are not where they were
 ATTEMPTS = 4
+PATIENCE, EVERY = 600, 0.25  # seconds: to wait for a fast line, in all and from one look to the next
 
 
 class Steadiness:
-    """`time_line`: a function that returns how long a cache line takes now."""
+    """`time_line`: a function that returns how long a cache line takes now; `pause`: one that waits so many seconds."""
 
-    def __init__(self, time_line):
-        self.time_line = time_line
+    def __init__(self, time_line, pause=time.sleep):
+        self.time_line, self.pause = time_line, pause
         self.lines = []
+        self.patience = PATIENCE
         self.repeated, self.disturbed = 0, 0  # runs
 
     def run(self, action):
         """What action() returned in the first run that the machine did not disturb; the last one when all were."""
         for attempt in range(ATTEMPTS):
-            before = self.time_line()
+            before = self.settled()
             result = action()
             if getattr(result, "failure", ""):
                 return result  # that is no matter of speed
-            after = self.time_line()
-            self.lines += [before, after]
-            otherwise = sorted(self.lines)[len(self.lines) // 4]  # the few fastest may have been another state
-            if max(before, after) <= SLOW * otherwise:
+            after = self.look()
+            if not self.is_slow(max(before, after)):
                 return result
             self.repeated += attempt < ATTEMPTS - 1
         self.disturbed += 1
         print("\nbench/run: a run counts although a cache line took longer than before", file=sys.stderr)
         return result
+
+    def look(self):
+        self.lines.append(self.time_line())
+        return self.lines[-1]
+
+    def is_slow(self, line):
+        return line > SLOW * sorted(self.lines)[len(self.lines) // 4]  # the few fastest may have been another state
+
+    def settled(self):
+        """What a line takes once it is fast, or when patience is at an end."""
+        line = self.look()
+        while self.is_slow(line) and self.patience > 0:
+            self.pause(EVERY)
+            self.patience -= EVERY
+            line = self.look()
+        return line
 
 
 class Unwatched:

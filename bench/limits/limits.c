@@ -1,10 +1,11 @@
-// The two bare limits of shared memory between two cores, without any MPI; the targets scale with them.
+// The bare limits of shared memory between two cores, without any MPI; the targets scale with slot and copy.
 //
 //   line   one cache line to the other core, one way: two processes hand one word back and forth
+//   slot   8 bytes one way through a ring of 256 slots of a line each, which only one side fills
 //   copy   pipelined two-copy: 1 MiB messages through 8 cells of 16 KiB, copied in by one process and out by the other
 //
 // Two processes, not threads: as two ranks would be. Pinned to the first two cores of HEDDLE_BENCH_CPUS.
-//   limits         both
+//   limits         all
 //   limits line    only the line, in a few milliseconds
 #include "../common/bench.h"
 
@@ -16,14 +17,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { kCells = 8, kCellBytes = 16 << 10, kMessage = 1 << 20, kBatches = 7, kRounds = 200000, kMessages = 400 };
+enum {
+  kSlots = 256,
+  kCells = 8,
+  kCellBytes = 16 << 10,
+  kMessage = 1 << 20,
+  kBatches = 7,
+  kRounds = 200000,
+  kMessages = 400
+};
 
 struct Word {
   _Alignas(128) atomic_uint value;
 };
 
+struct Slot {
+  _Alignas(64) uint64_t payload;
+  atomic_uint turn;
+};
+
 struct Shared {
   struct Word ping, pong, filled[kCells], drained[kCells];
+  _Alignas(4096) struct Slot rings[2][kSlots];  // by the side that fills it
   _Alignas(4096) char cells[kCells][kCellBytes];
 };
 
@@ -48,6 +63,25 @@ static double line_batch(struct Shared* shared, int side, unsigned* turn, int ro
     }
   }
   return (bench_now() - start) / rounds / 2 * 1e9;
+}
+
+static double slot_batch(struct Shared* shared, int side, unsigned* turn) {
+  double start = bench_now();
+  for (int i = 0; i < 2 * kRounds; i++) {
+    if (i % 2 == 0) ++*turn;
+    struct Slot* slot = &shared->rings[i % 2][*turn % kSlots];
+    if (i % 2 == side) {
+      slot->payload = *turn;
+      atomic_store_explicit(&slot->turn, *turn, memory_order_release);
+    } else {
+      while (atomic_load_explicit(&slot->turn, memory_order_acquire) != *turn) __builtin_ia32_pause();
+      if (slot->payload != *turn) {
+        fprintf(stderr, "limits: a slot has what was not put there\n");
+        _exit(1);
+      }
+    }
+  }
+  return (bench_now() - start) / kRounds / 2 * 1e9;
 }
 
 // `turn` counts cells: cell `turn % kCells` is filled for the (turn / kCells + 1)-th time.
@@ -79,6 +113,10 @@ static void run(struct Shared* shared, int side, int only_line) {
   for (int b = 0; b < kBatches; b++) values[b] = line_batch(shared, side, &turn, rounds);
   if (side == 0) bench_result("line", 64, bench_median(values, kBatches), "ns");
   if (only_line) return;
+  turn = 0;
+  slot_batch(shared, side, &turn);
+  for (int b = 0; b < kBatches; b++) values[b] = slot_batch(shared, side, &turn);
+  if (side == 0) bench_result("slot", 8, bench_median(values, kBatches), "ns");
   char* user = aligned_alloc(4096, kMessage);
   memset(user, side + 1, kMessage);
   turn = 0;

@@ -10,11 +10,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/lib"
 import steadiness  # noqa: E402
 
 
-def run(lines, watch=None):
-    """A run of which the line takes `lines[0]` before, `lines[1]` after, and so on; which attempt's result counts."""
+def run(lines, watch=None, patience=0):
+    """A run of which the line takes `lines[0]` before, `lines[1]` after, and so on; which attempt's result counts. With
+    `patience`, in looks, a slow line before a run is followed by another look."""
     times, attempts = iter(lines), iter(range(100))
-    watch = watch or steadiness.Steadiness(None)
+    watch = watch or steadiness.Steadiness(None, pause=lambda seconds: None)
     watch.time_line = lambda: next(times)
+    watch.patience = patience * steadiness.EVERY
     with contextlib.redirect_stderr(io.StringIO()):
         return watch.run(lambda: next(attempts)), watch
 
@@ -48,6 +50,18 @@ class SteadinessTest(unittest.TestCase):
         for _ in range(10):
             _, watch = run([50, 50], watch)
         result, watch = run([200] * 8, watch)
+        self.assertEqual((result, watch.repeated, watch.disturbed), (3, 3, 1))
+
+    def test_waits_for_a_fast_line(self):
+        _, watch = run([50, 50])
+        result, watch = run([200, 200, 50, 50], watch, patience=5)
+        self.assertEqual((result, watch.repeated, watch.disturbed), (0, 0, 0))
+
+    def test_waits_no_longer_than_it_has_patience(self):
+        watch = None
+        for _ in range(10):
+            _, watch = run([50, 50], watch)
+        result, watch = run([200] * 13, watch, patience=5)
         self.assertEqual((result, watch.repeated, watch.disturbed), (3, 3, 1))
 
 
