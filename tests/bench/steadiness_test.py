@@ -52,6 +52,17 @@ class SteadinessTest(unittest.TestCase):
         result, watch = run([200] * 8, watch)
         self.assertEqual((result, watch.repeated, watch.disturbed), (3, 3, 1))
 
+    def test_begins_when_the_cores_are_near(self):
+        lines, waited = [200, 190, 50, 200], []
+        watch = steadiness.Steadiness(lambda: lines.pop(0), pause=waited.append)
+        watch.begin()
+        self.assertEqual((lines, len(waited)), ([200], 2))
+
+    def test_begins_after_a_minute_anyhow(self):
+        waited = []
+        steadiness.Steadiness(lambda: 200, pause=waited.append).begin()
+        self.assertEqual(sum(waited), steadiness.FIRST)
+
     def test_waits_for_a_fast_line(self):
         _, watch = run([50, 50])
         result, watch = run([200, 200, 50, 50], watch, patience=5)
