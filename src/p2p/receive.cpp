@@ -49,7 +49,7 @@ Status ReceiveRequest::start() noexcept NO_THREAD_SAFETY_ANALYSIS {
     start_from_nobody();
   } else {
     vci->lock().lock();
-    post();
+    post(args);
   }
   return Status::ok();
 }

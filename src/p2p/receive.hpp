@@ -24,9 +24,10 @@ inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexc
   cursor.init(*args.type, args.count, args.buffer);
 }
 
-[[gnu::always_inline]] inline void ReceiveRequest::post() noexcept {
+// (Not from `args`: they may just have been stored there one by one, and to load peer and tag together would wait for that.)
+[[gnu::always_inline]] inline void ReceiveRequest::post(const Arguments& arguments) noexcept {
   prepare();
-  key = {comm->address.context + static_cast<std::uint32_t>(args.channel), args.peer, args.tag};
+  key = {comm->address.context + static_cast<std::uint32_t>(arguments.channel), arguments.peer, arguments.tag};
   if (!vci->matching().append_to_empty(*this)) [[unlikely]] {
     portals::UnexpectedHeader* message = vci->matching().append(*this);
     if (message != nullptr) return take_unexpected(*message);
@@ -48,7 +49,7 @@ inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexc
   }
   ++stream.receives;
   mpi::retain(*arguments.type);
-  receive->post();
+  receive->post(arguments);
   return receive;
 }
 

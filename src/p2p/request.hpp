@@ -74,8 +74,8 @@ struct ReceiveRequest : Request, portals::MatchEntry {
 
   // Posts the receive. REQUIRES: complete or never started.
   Status start() noexcept;
-  // The same for one from any rank but MPI_PROC_NULL, by the holder of the VCI's lock, who loses it.
-  void post() noexcept RELEASE(vci->lock());
+  // The same for one from any rank but MPI_PROC_NULL, by the holder of the VCI's lock, who loses it. REQUIRES: arguments == args.
+  void post(const Arguments& arguments) noexcept RELEASE(vci->lock());
   // Takes a message that was extracted by a matched probe.
   void start_with(portals::UnexpectedHeader& message) noexcept;
 
