@@ -48,6 +48,71 @@ int PMPIX_Pbuf_prepare(MPI_Request request);
 int MPIX_Pbuf_prepareall(int count, MPI_Request requests[]);
 int PMPIX_Pbuf_prepareall(int count, MPI_Request requests[]);
 
+/* Partitioned collectives: persistent ones of which each partition begins when it is ready, and ends by itself.
+ *
+ *   partitions      into how many parts the vector, or each rank's block, is cut: 0 or more, the same at all ranks. Where there is
+ *                   a number for each side (sendpartitions, recvpartitions), those that are significant at a rank are equal
+ *   count           items of one partition. Partition p of a vector is its items p * count to (p + 1) * count - 1. Where a buffer has
+ *                   a block for each rank, as in MPI_Allgather, the block has partitions * count items, and partition p of the
+ *                   collective is partition p of each block
+ *   op              any that goes with the datatype. One that does not commute is applied in the order of the ranks
+ *   info            no key means anything; or MPI_INFO_NULL
+ *   request         a persistent request, for MPI_Start, the calls that complete it, and MPI_Request_free
+ *
+ * The other arguments are as those of MPI_Bcast_init and its kin, MPI_IN_PLACE too. The call is collective, and nonlocal as they are:
+ * it waits until all ranks have made it.
+ *
+ * After MPI_Start a rank that gives something (of MPIX_Pbcast_init and MPIX_Pscatter_init the root alone, else all, in place
+ * too) says by MPI_Pready, MPI_Pready_range and MPI_Pready_list, once for each partition, that it has filled it. Ranks may do so in
+ * any order, and with any number of threads. A partition that all who give have readied comes to its end, while others are not ready
+ * anywhere. MPI_Parrived, at any rank, says that a partition is over here: what this rank gets of it is there. The request is
+ * complete when all partitions are. Until then none of its buffers may be written, but for partitions that are not ready yet.
+ *
+ * Errors:  of the init calls those of MPI_Bcast_init and its kin; MPI_ERR_ARG: `partitions` is negative, differs between the two
+ *          sides, or between ranks, of which all ranks hear; MPI_ERR_COMM: an intercommunicator. Of MPI_Pready:
+ *          MPI_ERR_ARG: no such partition, or it was readied before; MPI_ERR_REQUEST: the request is not started, or this rank gives nothing.
+ *          MPI_Parrived returns the error with which its partition ended. MPIX_Pbuf_prepare is not for these requests.
+ * Threads: init as every collective; MPI_Pready and MPI_Parrived any number. With several threads in MPI_Pready a user's
+ *          operation is called in several threads at once.
+ * Source:  arguments as of Bull's extension of Open MPI (mpi-ext.h: MPIX_Preduce_init and its kin), with MPI_Count as MPI_Psend_init
+ *          has it; the idea is of Holmes and others, "Partitioned Collective Communication" (ExaMPI 2021). */
+int MPIX_Pbcast_init(void* buffer, int partitions, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                     MPI_Info info, MPI_Request* request);
+int PMPIX_Pbcast_init(void* buffer, int partitions, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                      MPI_Info info, MPI_Request* request);
+int MPIX_Preduce_init(const void* sendbuf, void* recvbuf, int partitions, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int PMPIX_Preduce_init(const void* sendbuf, void* recvbuf, int partitions, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int MPIX_Pallreduce_init(const void* sendbuf, void* recvbuf, int partitions, MPI_Count count, MPI_Datatype datatype,
+                         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int PMPIX_Pallreduce_init(const void* sendbuf, void* recvbuf, int partitions, MPI_Count count, MPI_Datatype datatype,
+                          MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int MPIX_Pgather_init(const void* sendbuf, int sendpartitions, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void* recvbuf, int recvpartitions, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                      MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int PMPIX_Pgather_init(const void* sendbuf, int sendpartitions, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void* recvbuf, int recvpartitions, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                       MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int MPIX_Pscatter_init(const void* sendbuf, int sendpartitions, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void* recvbuf, int recvpartitions, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                       MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int PMPIX_Pscatter_init(const void* sendbuf, int sendpartitions, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void* recvbuf, int recvpartitions, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                        MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int MPIX_Pallgather_init(const void* sendbuf, int sendpartitions, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, int recvpartitions, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                         MPI_Info info, MPI_Request* request);
+int PMPIX_Pallgather_init(const void* sendbuf, int sendpartitions, MPI_Count sendcount, MPI_Datatype sendtype,
+                          void* recvbuf, int recvpartitions, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                          MPI_Info info, MPI_Request* request);
+int MPIX_Palltoall_init(const void* sendbuf, int sendpartitions, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void* recvbuf, int recvpartitions, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                        MPI_Info info, MPI_Request* request);
+int PMPIX_Palltoall_init(const void* sendbuf, int sendpartitions, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, int recvpartitions, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                         MPI_Info info, MPI_Request* request);
+
 #ifdef __cplusplus
 }
 #endif

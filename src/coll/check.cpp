@@ -11,10 +11,12 @@ namespace heddle::coll {
 namespace {
 
 constexpr const char* kNames[] = {
-    "MPI_Barrier",   "MPI_Bcast",     "MPI_Gather",     "MPI_Gatherv",        "MPI_Scatter",
-    "MPI_Scatterv",  "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall",       "MPI_Alltoallv",
-    "MPI_Alltoallw", "MPI_Reduce",    "MPI_Allreduce",  "MPI_Reduce_scatter", "MPI_Reduce_scatter_block",
-    "MPI_Scan",      "MPI_Exscan"};
+    "MPI_Barrier",       "MPI_Bcast",          "MPI_Gather",           "MPI_Gatherv",        "MPI_Scatter",
+    "MPI_Scatterv",      "MPI_Allgather",      "MPI_Allgatherv",       "MPI_Alltoall",       "MPI_Alltoallv",
+    "MPI_Alltoallw",     "MPI_Reduce",         "MPI_Allreduce",        "MPI_Reduce_scatter", "MPI_Reduce_scatter_block",
+    "MPI_Scan",          "MPI_Exscan",         "MPIX_Pbcast_init",     "MPIX_Preduce_init",  "MPIX_Pallreduce_init",
+    "MPIX_Pgather_init", "MPIX_Pscatter_init", "MPIX_Pallgather_init", "MPIX_Palltoall_init"};
+static_assert(std::size(kNames) == static_cast<std::size_t>(Called::kPalltoall) + 1);
 
 constexpr std::uint32_t kUsers = 1u << 8, kCommutes = 1;
 

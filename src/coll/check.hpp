@@ -36,6 +36,13 @@ enum class Called : std::uint32_t {
   kReduceScatterBlock,
   kScan,
   kExscan,
+  kPbcast,
+  kPreduce,
+  kPallreduce,
+  kPgather,
+  kPscatter,
+  kPallgather,
+  kPalltoall,
 };
 
 // What a rank was called with, as the others see it.

@@ -6,6 +6,7 @@
 #include "mpi/handle.hpp"
 #include "p2p/loss.hpp"
 #include "p2p/request.hpp"
+#include "part/collective.hpp"
 #include "part/request.hpp"
 #include "vci/domain.hpp"
 
@@ -13,6 +14,7 @@ namespace heddle::api {
 namespace {
 
 using part::Arguments;
+using part::Collective;
 using part::Receive;
 using part::Send;
 
@@ -42,18 +44,62 @@ Arguments arguments(const void* buffer, int partitions, MPI_Count count, mpi::Da
 
 Status no_memory() { return error(MPI_ERR_NO_MEM, "no memory for a partitioned request"); }
 
-// A started send with this partition.
-Status find_send(MPI_Request handle, int low, int high, Send** out) {
+Status bad_partitions(int low, int high, std::uint32_t partitions, const char* what) {
+  return error(MPI_ERR_ARG, "partitions %d to %d of a %s that has %u; they count from 0", low, high, what, partitions);
+}
+
+bool has_partitions(int low, int high, std::uint32_t partitions) {
+  return low >= 0 && low <= high && static_cast<std::uint32_t>(high) < partitions;
+}
+
+// A started send, or a started collective to which this rank gives something, that has these partitions.
+struct Readied {
+  Send* send = nullptr;
+  Collective* collective = nullptr;
+
+  Status ready(int partition) const noexcept {
+    const auto p = static_cast<std::uint32_t>(partition);
+    return send != nullptr ? send->ready(p) : collective->ready(p);
+  }
+};
+
+Status find_collective(mpi::Request& request, int low, int high, Readied* out) {
+  auto& collective = static_cast<Collective&>(request);
+  if (!collective.gives()) {
+    return error(MPI_ERR_REQUEST, "this rank gives nothing to the collective; only the root's partitions become ready");
+  }
+  if (!collective.active) return error(MPI_ERR_REQUEST, "the collective is not started");
+  if (!has_partitions(low, high, collective.partitions())) {
+    return bad_partitions(low, high, collective.partitions(), "collective");
+  }
+  out->collective = &collective;
+  return Status::ok();
+}
+
+Status find_readied(MPI_Request handle, int low, int high, Readied* out) {
   mpi::Request* request = mpi::from_handle(handle);
-  if (request->type != &part::kSendType) return error(MPI_ERR_REQUEST, "the request is not a partitioned send");
+  if (request->type != &part::kSendType) {
+    if (request->type == &part::kCollectiveType) return find_collective(*request, low, high, out);
+    return error(MPI_ERR_REQUEST, "the request is neither a partitioned send nor a partitioned collective");
+  }
   auto& send = static_cast<Send&>(*request);
   if (!send.active) return error(MPI_ERR_REQUEST, "the send to rank %d is not started", send.args.peer);
-  if (low < 0 || low > high || static_cast<std::uint32_t>(high) >= send.args.partitions) {
-    return error(MPI_ERR_ARG, "partitions %d to %d of a send to rank %d that has %u; they count from 0", low, high,
-                 send.args.peer, send.args.partitions);
+  if (!has_partitions(low, high, send.args.partitions)) {
+    return bad_partitions(low, high, send.args.partitions, "send");
   }
-  *out = &send;
+  out->send = &send;
   return Status::ok();
+}
+
+// As parrived(), of a receive or a collective.
+template <class Request>
+Status look(Request& request, std::uint32_t partition, int* flag) {
+  if (!request.active || request.has(partition)) return Status::ok();
+  vci::Domain& domain = request.vci->domain();
+  if (!request.is_complete()) domain.progress_once(*request.vci);
+  const bool over = request.is_complete() || (domain.losses().count() != 0 && p2p::give_up(request));
+  *flag = over || request.has(partition);
+  return over && !request.has(partition) ? p2p::outcome(request) : Status::ok();
 }
 
 }  // namespace
@@ -117,16 +163,16 @@ Status precv_init(void* buf, int partitions, MPI_Count count, mpi::Datatype& typ
 Status pready(int partition, MPI_Request handle) { return pready_range(partition, partition, handle); }
 
 Status pready_range(int low, int high, MPI_Request handle) {
-  Send* send = nullptr;
-  HEDDLE_TRY(find_send(handle, low, high, &send));
-  for (int i = low; i <= high; ++i) HEDDLE_TRY(send->ready(static_cast<std::uint32_t>(i)));
+  Readied readied;
+  HEDDLE_TRY(find_readied(handle, low, high, &readied));
+  for (int i = low; i <= high; ++i) HEDDLE_TRY(readied.ready(i));
   return Status::ok();
 }
 
 Status pready_list(int length, const int partitions[], MPI_Request handle) {
-  Send* send = nullptr;
-  for (int i = 0; i < length; ++i) HEDDLE_TRY(find_send(handle, partitions[i], partitions[i], &send));
-  for (int i = 0; i < length; ++i) HEDDLE_TRY(send->ready(static_cast<std::uint32_t>(partitions[i])));
+  Readied readied;
+  for (int i = 0; i < length; ++i) HEDDLE_TRY(find_readied(handle, partitions[i], partitions[i], &readied));
+  for (int i = 0; i < length; ++i) HEDDLE_TRY(readied.ready(partitions[i]));
   return Status::ok();
 }
 
@@ -134,19 +180,23 @@ Status parrived(MPI_Request handle, int partition, int* flag) {
   mpi::Request* request = mpi::from_handle(handle);
   *flag = 1;
   if (request == nullptr) return Status::ok();
-  if (request->type != &part::kReceiveType) return error(MPI_ERR_REQUEST, "the request is not a partitioned receive");
-  auto& receive = static_cast<Receive&>(*request);
-  if (partition < 0 || static_cast<std::uint32_t>(partition) >= receive.args.partitions) {
-    return error(MPI_ERR_ARG, "partition %d of a receive from rank %d that has %u; they count from 0", partition,
-                 receive.args.peer, receive.args.partitions);
-  }
   const auto p = static_cast<std::uint32_t>(partition);
-  if (!receive.active || receive.has(p)) return Status::ok();
-  vci::Domain& domain = receive.vci->domain();
-  if (!receive.is_complete()) domain.progress_once(*receive.vci);
-  const bool over = receive.is_complete() || (domain.losses().count() != 0 && p2p::give_up(receive));
-  *flag = over || receive.has(p);
-  return over && !receive.has(p) ? p2p::outcome(receive) : Status::ok();
+  if (request->type == &part::kCollectiveType) {
+    auto& collective = static_cast<Collective&>(*request);
+    if (!has_partitions(partition, partition, collective.partitions())) {
+      return bad_partitions(partition, partition, collective.partitions(), "collective");
+    }
+    HEDDLE_TRY(look(collective, p, flag));
+    return *flag != 0 && collective.active ? collective.outcome_of(p) : Status::ok();
+  }
+  if (request->type != &part::kReceiveType) {
+    return error(MPI_ERR_REQUEST, "the request is neither a partitioned receive nor a partitioned collective");
+  }
+  auto& receive = static_cast<Receive&>(*request);
+  if (!has_partitions(partition, partition, receive.args.partitions)) {
+    return bad_partitions(partition, partition, receive.args.partitions, "receive");
+  }
+  return look(receive, p, flag);
 }
 
 Status pbuf_prepare(MPI_Request handle) {

@@ -23,5 +23,6 @@
 #include "p2p/api.hpp"
 #include "p2p/api_at_once.hpp"
 #include "part/api.hpp"
+#include "part/api_collective.hpp"
 #include "rma/api.hpp"
 #include "tool/api.hpp"
