@@ -7,6 +7,7 @@ PAIR = [("p2p_sizes", 1 << 18), ("p2p_order",), ("p2p_modes",), ("p2p_cancel",),
 WINDOWS = [(f"rma_{name}", "create", "allocate", "dynamic")
            for name in ("put_get", "accumulate", "fence", "pscw", "lock", "flush", "poll", "threads", "atomics")]
 PARTITIONED = [("part", what) for what in ("rules", "comms", "mapping", "errors", "threads")]
+PARTITIONED_COLLECTIVES = [("part_coll", what) for what in ("content", "early", "errors", "threads")]
 MANY = [("coll_moves",), ("comm_create", PER_HOST), ("topo_neighbor",), ("intercomm",), ("sessions",)]
 PORTALS = [(f"../portals4/portals_{name}",) for name in ("put_get", "lists", "flow_control", "atomics", "triggered", "threads", "stress")]
 FLOOD = [("flood", 1000, 1024, way, *rest) for way in ("order", "reverse", "any", "mprobe") for rest in ((), ("isend",))]
@@ -80,10 +81,10 @@ class Progress(Clean):
 class Partitioned(Clean):
     def test_one_on_each(self):
         for provider in FAST:
-            self.over(provider, PARTITIONED, 1)
+            self.over(provider, PARTITIONED + PARTITIONED_COLLECTIVES, 1)
 
     def test_two_on_each(self):
-        self.over("net", PARTITIONED, 2)
+        self.over("net", PARTITIONED + PARTITIONED_COLLECTIVES, 2)
 
 
 class Portals(Clean):

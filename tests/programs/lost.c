@@ -424,6 +424,39 @@ static void in_partitioned(void) {
   CHECK_EQ(MPI_Request_free(&s), MPI_SUCCESS);
 }
 
+// A partition that is over stays so; those that wait for the lost one, and those that are not ready yet, end.
+static void in_partitioned_collective(void) {
+  static int in[4], out[4];
+  int flag, code = MPI_SUCCESS;
+  MPI_Request r;
+  CHECK_EQ(MPIX_Pallreduce_init(in, out, 4, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &r), MPI_SUCCESS);
+  CHECK_EQ(MPI_Start(&r), MPI_SUCCESS);
+  in[0] = 5;
+  CHECK_EQ(MPI_Pready(0, r), MPI_SUCCESS);
+  for (flag = 0; !flag;) CHECK_EQ(MPI_Parrived(r, 0, &flag), MPI_SUCCESS);
+  CHECK_EQ(out[0], 5 * world_size);
+  if (am_victim()) {
+    for (int i = 0; i < world_size - victims; i++)
+      MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    die();
+  }
+  for (int v = victim; v < victim + victims; v++) MPI_Send(NULL, 0, MPI_BYTE, v, 9, MPI_COMM_WORLD);
+  CHECK_EQ(MPI_Pready(1, r), MPI_SUCCESS);
+  for (flag = 0; !flag;) code = MPI_Parrived(r, 1, &flag);
+  check_lost(code);
+  for (flag = 0; !flag;) code = MPI_Parrived(r, 3, &flag);
+  check_lost(code);
+  check_lost(MPI_Pready(3, r));
+  CHECK_EQ(MPI_Parrived(r, 0, &flag), MPI_SUCCESS);
+  CHECK_EQ(flag, 1);
+  check_lost(MPI_Wait(&r, MPI_STATUS_IGNORE));
+  CHECK_EQ(MPI_Start(&r), MPI_SUCCESS);
+  code = MPI_Pready(2, r);
+  if (code != MPI_SUCCESS) check_lost(code);
+  check_lost(MPI_Wait(&r, MPI_STATUS_IGNORE));
+  CHECK_EQ(MPI_Request_free(&r), MPI_SUCCESS);
+}
+
 static void* receive_in_vain(void* comm) {
   char byte;
   check_lost(MPI_Recv(&byte, 1, MPI_CHAR, victim, 5, *(MPI_Comm*)comm, MPI_STATUS_IGNORE));
@@ -475,6 +508,7 @@ int main(int argc, char** argv) {
                 {"finalize", in_finalize},
                 {"buffered", in_buffered},
                 {"partitioned", in_partitioned},
+                {"partitioned_collective", in_partitioned_collective},
                 {"fatal", in_fatal}};
   getenv("HEDDLE_TEST_THREADS") != NULL ? start_threaded(&argc, &argv) : start(&argc, &argv);
   if (argc > 2) how = argv[2];

@@ -309,6 +309,14 @@ static void errors(void) {
   }
 }
 
+static void expect(int outcome, int class, const char* words) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length;
+  MPI_Error_string(outcome, text, &length);
+  CHECK(error_class(outcome) == class && strstr(text, words) != NULL, "class %d: %s; expected %d: %s",
+        error_class(outcome), text, class, words);
+}
+
 // With HEDDLE_CHECK_COLLECTIVES: who means something else hears of it.
 static void mismatch(void) {
   int in[4] = {1, 2, 3, 4}, out[4];
@@ -316,12 +324,14 @@ static void mismatch(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   const MPI_Comm w = MPI_COMM_WORLD;
   const MPI_Info none = MPI_INFO_NULL;
-  CHECK_CLASS(MPIX_Pbcast_init(in, 2, 1, MPI_INT, rank == 0, w, none, &r), MPI_ERR_ROOT);
-  CHECK_CLASS(MPIX_Pallreduce_init(in, out, 2, 1, MPI_INT, rank == 0 ? MPI_SUM : MPI_MAX, w, none, &r), MPI_ERR_OP);
-  CHECK_CLASS(MPIX_Pallreduce_init(in, out, 2, 1 + (rank == 1), MPI_INT, MPI_SUM, w, none, &r), MPI_ERR_NOT_SAME);
-  CHECK_CLASS(rank == 0 ? MPIX_Pallreduce_init(in, out, 2, 1, MPI_INT, MPI_SUM, w, none, &r)
-                        : MPIX_Pbcast_init(in, 2, 1, MPI_INT, 0, w, none, &r),
-              MPI_ERR_NOT_SAME);
+  expect(MPIX_Pbcast_init(in, 2, 1, MPI_INT, rank == 0, w, none, &r), MPI_ERR_ROOT, "calls MPIX_Pbcast_init with root");
+  expect(MPIX_Pallreduce_init(in, out, 2, 1, MPI_INT, rank == 0 ? MPI_SUM : MPI_MAX, w, none, &r), MPI_ERR_OP,
+         "with MPI_MAX");
+  expect(MPIX_Pallreduce_init(in, out, 2, 1 + (rank == 1), MPI_INT, MPI_SUM, w, none, &r), MPI_ERR_NOT_SAME,
+         "rank 1 has 16 bytes where rank 0 has 8");
+  expect(rank == 0 ? MPIX_Pallreduce_init(in, out, 2, 1, MPI_INT, MPI_SUM, w, none, &r)
+                   : MPIX_Palltoall_init(in, 2, 1, MPI_INT, out, 2, 1, MPI_INT, w, none, &r),
+         MPI_ERR_NOT_SAME, "rank 1 calls MPIX_Palltoall_init where rank 0 calls MPIX_Pallreduce_init");
 }
 
 enum { kThreads = 16, kEach = 4, kItems = 600 };
