@@ -284,6 +284,10 @@ const plan::Plan* new_plan(Schedule& s, const plan::Spec& spec, std::uint64_t by
   return nullptr;
 }
 
-void bind(Schedule& s, const plan::Plan& plan, const Call& call) { Binder(s, plan, call).run(); }
+void bind(Schedule& s, const plan::Plan& plan, const Call& call) noexcept try {
+  Binder(s, plan, call).run();
+} catch (const std::bad_alloc&) {
+  s.run_out_of_memory();
+}
 
 }  // namespace heddle::coll

@@ -82,7 +82,7 @@ inline const plan::Plan* plan_of(Schedule& s, plan::Collective what, int root, b
 }
 
 // Writes the steps of the schedule's rank. What has arrived may be taken apart by the last of them: they end with a JOIN then.
-void bind(Schedule& s, const plan::Plan& plan, const Call& call);
+void bind(Schedule& s, const plan::Plan& plan, const Call& call) noexcept;
 
 // Both at once: call_of(plan) is the Call.
 template <class CallOf>

@@ -1,4 +1,6 @@
 // A communicator's board is made.
+#include <algorithm>
+#include <new>
 #include <vector>
 
 #include "coll/api.hpp"
@@ -20,32 +22,44 @@ wire::NodeMemory* node_of(mpi::Comm& comm) noexcept {
   return nullptr;
 }
 
-// The members' regions, by rank; empty: they are not all here.
-std::vector<std::uint32_t> regions_of(const mpi::Comm& comm, const wire::NodeMemory& node) {
+bool are_here(const mpi::Comm& comm, const wire::NodeMemory& node) noexcept {
+  return std::ranges::all_of(comm.group->members, [&](wire::ProcessId member) { return node.region_of(member) >= 0; });
+}
+
+// REQUIRES: are_here().
+Status open(const mpi::Comm& comm, wire::NodeMemory& node, std::uint64_t offset, const wire::Board::Shape& shape,
+            wire::Board** board) noexcept try {
   std::vector<std::uint32_t> regions;
   for (wire::ProcessId member : comm.group->members) {
-    const int region = node.region_of(member);
-    if (region < 0) return {};
-    regions.push_back(static_cast<std::uint32_t>(region));
+    regions.push_back(static_cast<std::uint32_t>(node.region_of(member)));
   }
-  return regions;
+  return wire::Board::open(node, offset, shape, static_cast<std::uint32_t>(comm.rank), regions, board);
+} catch (const std::bad_alloc&) {
+  return error(MPI_ERR_NO_MEM, "no memory for the regions of %d ranks", comm.size);
 }
 
 // By messages, as there is no board yet. All ranks have one afterwards, or none.
-wire::Board* open_together(mpi::Comm& comm, wire::NodeMemory& node, std::vector<std::uint32_t> regions) {
-  const auto shape = wire::Board::shape_for_all(static_cast<std::size_t>(comm.size));
+wire::Board* open_together(mpi::Comm& comm, wire::NodeMemory& node) {
+  const auto ranks = static_cast<std::uint32_t>(comm.size);
+  const auto shape = wire::Board::shape_for_all(ranks);
   std::uint64_t offset = 0;
-  if (comm.rank == 0 && !wire::Board::make(node, static_cast<std::uint32_t>(comm.size), shape, &offset)) offset = 0;
-  if (!api::bcast(&offset, 8, mpi::byte_type(), 0, comm) || offset == 0) return nullptr;
+  if (comm.rank == 0 && !wire::Board::make(node, ranks, shape, &offset)) offset = 0;
+  const std::uint64_t made = offset;
+  if (!api::bcast(&offset, 8, mpi::byte_type(), 0, comm)) {
+    if (made != 0) wire::Board::drop(node, made, ranks, shape);
+    return nullptr;
+  }
+  if (offset == 0) return nullptr;
   wire::Board* board = nullptr;
-  const auto self = static_cast<std::uint32_t>(comm.rank);
-  std::int32_t opened = wire::Board::open(node, offset, shape, self, std::move(regions), &board).is_ok(), all = 0;
+  std::int32_t opened = open(comm, node, offset, shape, &board).is_ok(), all = 0;
   const Status agreed = api::allreduce(&opened, &all, 1, *mpi::from_handle(MPI_INT32_T),
                                        *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_MIN)), comm);
   if (!agreed || all == 0) {
     delete board;
+    if (made != 0) wire::Board::drop(node, made, ranks, shape);
     return nullptr;
   }
+  board->keep();
   // Not earlier: a process that has not begun yet cannot be found.
   Straight found(comm, *board, 0, {.good = board->finds_all()});
   board->set_reaches_all(found.is_good() && found.places().all_good());
@@ -64,8 +78,7 @@ wire::Board* make_board(mpi::Comm& comm, Uses uses) noexcept {
   comm.before_board = mpi::Comm::kNever;  // for what follows, and unless there is one in the end
   wire::NodeMemory* node = node_of(comm);
   if (node == nullptr) return nullptr;
-  std::vector<std::uint32_t> regions = regions_of(comm, *node);
-  if (!regions.empty()) comm.board.reset(open_together(comm, *node, std::move(regions)));
+  if (are_here(comm, *node)) comm.board.reset(open_together(comm, *node));
   return comm.board.get();
 }
 

@@ -85,7 +85,7 @@ Place Run::place(unsigned turn) const noexcept {
   const void* result = course_.round.to.data;
   if (turn == 0) return {.data = data_to_read(), .result = result};
   if (turn == 1 && course_.way == Way::kAllreduce) return {.data = result, .good = good_};
-  return {.good = good_};
+  return {.good = good_, .part = part_};
 }
 
 Run::Next Run::act(unsigned turn, Turn& now) noexcept {
@@ -105,14 +105,16 @@ Run::Next Run::act(unsigned turn, Turn& now) noexcept {
   Places places(comm_, board_, now);
   if (turn == 0) {
     if (!places.all([](int, Place place) { return place.data != nullptr; })) return Next::kMessages;
-    good_ = course_.way == Way::kRead ? read_blocks(places) : combine(places);
+    part_ = good_ = course_.way == Way::kRead ? read_blocks(places) : combine(places);
     return Next::kTurn;
   }
   if (turn == 1 && course_.way == Way::kAllreduce) {
     good_ = read_parts(places);
     return Next::kTurn;
   }
-  return places.all_good() && is_whole() ? Next::kOver : Next::kMessages;
+  if (places.all_good() && is_whole(places)) return Next::kOver;
+  has_part_ = course_.way == Way::kAllreduce;
+  return Next::kMessages;
 }
 
 void Run::take_parts(Turn& now) noexcept {
@@ -156,29 +158,27 @@ MPI_Count Run::combine(Places& operands) noexcept {
 bool Run::read_parts(Places& results) noexcept {
   const Parts parts = parts_of(comm_, course_.round);
   const std::size_t item = raw_bytes(*course_.round.to.type);
-  for (int rank = 0; rank < comm_.size; ++rank) done_.push_back(results.of(rank).good);
   for (int i = 1; i < comm_.size; ++i) {
     const int rank = (comm_.rank + i) % comm_.size;
-    const std::size_t at = size_of(parts.begin(rank)) * item, bytes = size_of(done_[size_of(rank)]) * item;
+    const std::size_t at = size_of(parts.begin(rank)) * item, bytes = size_of(results.of(rank).good) * item;
     if (!results.read(rank, at, parts.of(course_.round.to, rank).data, bytes)) return false;
   }
   return true;
 }
 
-bool Run::is_whole() const noexcept {
+bool Run::is_whole(Places& ends) const noexcept {
+  if (course_.way != Way::kAllreduce) return true;
   const Parts parts = parts_of(comm_, course_.round);
-  for (std::size_t rank = 0; rank < done_.size(); ++rank) {
-    if (done_[rank] != parts.length(static_cast<int>(rank))) return false;
-  }
-  return true;
+  return ends.all([&](int rank, Place end) { return end.part == parts.length(rank); });
 }
 
-// The first done_[r] items of part r are at rank r; the rest of the operands is as it was.
-void Run::build_rest(Schedule& schedule) const noexcept {
+// So many items of part r are at rank r as that says; the rest of the operands is as it was.
+void Run::build_rest(Schedule& schedule, Turn& last) const noexcept {
   const Round& round = course_.round;
   const Parts parts = parts_of(comm_, round);
+  Places ends(comm_, board_, last);
   for (int rank = 0; rank < comm_.size; ++rank) {
-    const MPI_Count begin = parts.begin(rank), end = parts.begin(rank + 1), middle = begin + done_[size_of(rank)];
+    const MPI_Count begin = parts.begin(rank), end = parts.begin(rank + 1), middle = begin + ends.of(rank).part;
     build_allreduce(schedule, round.shows.part(middle, end - middle), round.to.part(middle, 0).data,
                     const_cast<Op&>(*round.op));
     schedule.join();
@@ -202,7 +202,7 @@ Outcome go_through(mpi::Comm& comm, wire::Board& board, const Course& course, st
         return run.status();
       case Run::Next::kMessages:
         if (!run.has_part()) return {};
-        return carry_out(comm, {}, [&](Schedule& schedule) { run.build_rest(schedule); });
+        return carry_out(comm, {}, [&](Schedule& schedule) { run.build_rest(schedule, *now); });
     }
   }
 }

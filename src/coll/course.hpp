@@ -16,8 +16,6 @@
 // Cost:    of reading: a system call for each rank and piece, and each byte is copied once.
 #pragma once
 
-#include <vector>
-
 #include "coll/round.hpp"
 #include "coll/schedule.hpp"
 #include "coll/straight.hpp"
@@ -59,7 +57,7 @@ class Run {
 
   // For the course once more.
   void restart() noexcept {
-    done_.clear();
+    has_part_ = false;
     status_ = Status::ok();
   }
 
@@ -74,10 +72,10 @@ class Run {
 
   // After kOver.
   Status status() const noexcept { return status_; }
-  // After kMessages. True: a part of the result is there, and build_rest() writes the steps for what is not. False: all has to go
-  // by messages.
-  bool has_part() const noexcept { return !done_.empty(); }
-  void build_rest(Schedule& schedule) const noexcept;
+  // After kMessages. True: a part of the result is there, and build_rest() writes the steps for what is not, as `last`, the turn
+  // that it was, tells. False: all has to go by messages.
+  bool has_part() const noexcept { return has_part_; }
+  void build_rest(Schedule& schedule, Turn& last) const noexcept;
 
  private:
   Place place(unsigned turn) const noexcept;
@@ -86,13 +84,14 @@ class Run {
   bool read_blocks(Places& from) noexcept;
   MPI_Count combine(Places& operands) noexcept;
   bool read_parts(Places& results) noexcept;
-  bool is_whole() const noexcept;
+  bool is_whole(Places& ends) const noexcept;
 
   mpi::Comm& comm_;
   wire::Board& board_;
   const Course& course_;
-  MPI_Count good_ = 0;           // of the turn before
-  std::vector<MPI_Count> done_;  // of an allreduce: the items of each part that are there
+  MPI_Count good_ = 0;  // of the turn before
+  MPI_Count part_ = 0;  // of an allreduce: the items of this rank's part that it has combined
+  bool has_part_ = false;
   Status status_ = Status::ok();
 };
 

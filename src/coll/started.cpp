@@ -64,7 +64,8 @@ bool go_on_by_messages(BoardOperation& operation) noexcept {
 bool turn_to_messages(BoardOperation& operation) noexcept {
   mpi::Comm& comm = *operation.comm;
   Schedule& schedule = operation.schedule.emplace(comm.rank, comm.size, 0, &comm.plans);
-  operation.run->has_part() ? operation.run->build_rest(schedule) : operation.steps(schedule);
+  Turn& last = *operation.turns[operation.turn % 2];
+  operation.run->has_part() ? operation.run->build_rest(schedule, last) : operation.steps(schedule);
   schedule.join();
   if (schedule.out_of_memory()) return end(operation, out_of_memory(comm));
   operation.at = {};
@@ -166,15 +167,20 @@ Status open_board(mpi::Comm& comm, wire::Board& common, const Course& course, Bo
   const auto shape = wire::Board::shape_for_one(bytes, /*all_wait=*/!one_turn || !course.round.rings);
   std::uint64_t offset = 0;
   if (comm.rank == 0 && !wire::Board::make(common.node(), common.ranks(), shape, &offset)) offset = 0;
-  HEDDLE_TRY(api::bcast(&offset, 8, mpi::byte_type(), 0, comm));
+  const std::uint64_t made = offset;
+  const auto drop = [&] {
+    if (made != 0) wire::Board::drop(common.node(), made, common.ranks(), shape);
+  };
+  if (const Status told = api::bcast(&offset, 8, mpi::byte_type(), 0, comm); !told) return drop(), told;
   wire::Board* board = nullptr;
   const auto self = static_cast<std::uint32_t>(comm.rank);
   std::int64_t good = offset != 0 && operation != nullptr &&
                       wire::Board::open(common.node(), offset, shape, self, common.regions(), &board).is_ok();
   std::unique_ptr<wire::Board> own(board);
-  HEDDLE_TRY(least(comm, &good, 1));
-  *opened = good != 0;
-  if (!*opened) return Status::ok();
+  const Status agreed = least(comm, &good, 1);
+  *opened = agreed && good != 0;
+  if (!*opened) return drop(), agreed;
+  own->keep();
   own->set_reaches_all(common.reaches_all());
   operation->own_board = std::move(own);
   operation->board = operation->own_board.get();

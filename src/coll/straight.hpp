@@ -13,6 +13,7 @@ struct Place {
   const void* data = nullptr;    // null: not in one piece, or it must not be read
   const void* result = nullptr;  // where the others may write
   MPI_Count good = 0;            // items, or whether all went well
+  MPI_Count part = 0;            // in the last turn of an allreduce: items of this rank's part that are in its result
 };
 static_assert(sizeof(Place) <= wire::Board::kInline);
 

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "mpi.h"
 #include "wire/node_memory.hpp"
 
 namespace heddle::wire {
@@ -53,11 +54,20 @@ Status Board::make(NodeMemory& node, std::uint32_t ranks, const Shape& shape, st
 }
 
 Status Board::open(NodeMemory& node, std::uint64_t offset, const Shape& shape, std::uint32_t rank,
-                   std::vector<std::uint32_t> regions, Board** out) {
+                   const std::vector<std::uint32_t>& regions, Board** out) noexcept {
   std::byte* base = nullptr;
-  HEDDLE_TRY(node.map_piece(offset, bytes(regions.size(), shape), &base));
-  *out = new Board(node, offset, base, shape, rank, std::move(regions));
-  return Status::ok();
+  try {
+    HEDDLE_TRY(node.map_piece(offset, bytes(regions.size(), shape), &base));
+    *out = new Board(node, offset, base, shape, rank, regions);
+    return Status::ok();
+  } catch (const std::bad_alloc&) {
+    node.unmap_piece(base);
+    return error(MPI_ERR_NO_MEM, "no memory for what %zu ranks show each other", regions.size());
+  }
+}
+
+void Board::drop(NodeMemory& node, std::uint64_t offset, std::uint32_t ranks, const Shape& shape) noexcept {
+  node.drop_piece(offset, bytes(ranks, shape));
 }
 
 Board::Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shape& shape, std::uint32_t rank,
@@ -74,7 +84,8 @@ Board::Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shap
       regions_(std::move(regions)) {}
 
 Board::~Board() {
-  const bool last = header().users.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  // What is not kept may be a hole by now, where a write would bring a page back.
+  const bool last = is_kept_ && header().users.fetch_sub(1, std::memory_order_acq_rel) == 1;
   node_.unmap_piece(base_);
   if (last) node_.drop_piece(offset_, bytes(ranks(), shape_));
   delete[] spare_.load(std::memory_order_relaxed);

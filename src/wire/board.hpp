@@ -52,8 +52,11 @@ class Board {
   static Status make(NodeMemory& node, std::uint32_t ranks, const Shape& shape, std::uint64_t* offset);
   // `regions`: of the ranks, in their order.
   static Status open(NodeMemory& node, std::uint64_t offset, const Shape& shape, std::uint32_t rank,
-                     std::vector<std::uint32_t> regions, Board** out);
-  // Whoever leaves last drops the piece.
+                     const std::vector<std::uint32_t>& regions, Board** out) noexcept;
+  // All have opened it, as they have told each other: whoever leaves last drops the piece.
+  void keep() noexcept { is_kept_ = true; }
+  // Some have not, and nobody keeps it: by whoever has made it, whether or not others still have it open.
+  static void drop(NodeMemory& node, std::uint64_t offset, std::uint32_t ranks, const Shape& shape) noexcept;
   ~Board();
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
@@ -177,6 +180,7 @@ class Board {
   const Shape shape_;
   const std::uint32_t rank_;
   const std::vector<std::uint32_t> regions_;
+  bool is_kept_ = false;
   bool reaches_all_ = false;
   std::atomic<std::byte*> spare_{nullptr};
   std::uint64_t last_ = 0;               // begun here

@@ -252,12 +252,14 @@ Status Segment::map_piece(std::uint64_t offset, std::size_t bytes, std::byte** b
     *base = piece.base;
     return Status::ok();
   }
+  MappedPiece& piece =
+      pieces_.emplace_back(MappedPiece{offset, bytes, nullptr, 1});  // first, as there may be no memory
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, static_cast<off_t>(offset));
   if (at == MAP_FAILED) {
+    pieces_.pop_back();
     return error(MPI_ERR_NO_MEM, "mapping %zu KiB of a window failed: %s", bytes >> 10, std::strerror(errno));
   }
-  *base = static_cast<std::byte*>(at);
-  pieces_.push_back({offset, bytes, *base, 1});
+  *base = piece.base = static_cast<std::byte*>(at);
   return Status::ok();
 }
 

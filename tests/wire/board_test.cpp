@@ -3,12 +3,14 @@
 #include "wire/board.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <deque>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "wire/node_memory.hpp"
@@ -20,25 +22,67 @@ constexpr std::uint32_t kRanks = 3;
 
 class BoardTest : public testing::Test {
  protected:
-  void open(std::uint32_t lines) {
-    const Board::Shape shape{.lines = lines, .small_cells = 0, .cells = 0, .cell_bytes = 0};
+  void SetUp() override {
     ASSERT_TRUE(Segment::create(kRanks, &segment));
     for (std::uint32_t r = 0; r < kRanks; ++r) {
       nodes.push_back(std::make_unique<NodeMemory>(segment, r, std::vector<ProcessId>{10, 11, 12}));
     }
-    std::uint64_t offset = 0;
-    ASSERT_TRUE(Board::make(*nodes[0], kRanks, shape, &offset));
-    for (std::uint32_t r = 0; r < kRanks; ++r) {
-      Board* board = nullptr;
-      ASSERT_TRUE(Board::open(*nodes[r], offset, shape, r, {0, 1, 2}, &board));
-      boards.emplace_back(board);
-    }
+  }
+  void make(const Board::Shape& shape) { ASSERT_TRUE(Board::make(*nodes[0], kRanks, shape, &offset)); }
+  void open_one(const Board::Shape& shape) {
+    Board* board = nullptr;
+    const auto r = static_cast<std::uint32_t>(boards.size());
+    ASSERT_TRUE(Board::open(*nodes[r], offset, shape, r, {0, 1, 2}, &board));
+    boards.emplace_back(board);
+  }
+  void open(std::uint32_t lines) {
+    const Board::Shape shape{.lines = lines, .small_cells = 0, .cells = 0, .cell_bytes = 0};
+    make(shape);
+    for (std::uint32_t r = 0; r < kRanks; ++r) open_one(shape);
+    for (const auto& board : boards) board->keep();
+  }
+  // What the node's memory takes of the machine's.
+  std::size_t bytes_behind() const {
+    const std::string card = segment->card();
+    struct stat info {};
+    EXPECT_EQ(fstat(std::stoi(card.substr(card.find(':') + 1)), &info), 0);
+    return static_cast<std::size_t>(info.st_blocks) * 512;
   }
 
   std::shared_ptr<Segment> segment;
   std::vector<std::unique_ptr<NodeMemory>> nodes;
   std::vector<std::unique_ptr<Board>> boards;
+  std::uint64_t offset = 0;
 };
+
+TEST_F(BoardTest, WhoeverLeavesLastDropsIt) {
+  const std::size_t before = bytes_behind();
+  open(64);
+  const std::size_t with_it = bytes_behind();
+  EXPECT_GT(with_it, before);
+  boards[0]->show(boards[0]->begin(), 8);
+  boards[0].reset();
+  boards[2].reset();
+  EXPECT_EQ(bytes_behind(), with_it);
+  boards[1].reset();
+  EXPECT_EQ(bytes_behind(), before);
+}
+
+// Whichever comes first: those that have opened it leave, or its maker drops it.
+TEST_F(BoardTest, WhatSomeCouldNotOpenIsDropped) {
+  const Board::Shape shape = Board::shape_for_all(kRanks);
+  const std::size_t before = bytes_behind();
+  for (const bool leave_first : {true, false}) {
+    make(shape);
+    open_one(shape);
+    open_one(shape);
+    EXPECT_GT(bytes_behind(), before);
+    if (leave_first) boards.clear();
+    Board::drop(*nodes[0], offset, kRanks, shape);
+    boards.clear();
+    EXPECT_EQ(bytes_behind(), before);
+  }
+}
 
 TEST_F(BoardTest, ARootRunsAheadUntilItsPlacesAreTaken) {
   open(4);
