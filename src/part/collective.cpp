@@ -3,6 +3,7 @@
 #include "mpi/handle.hpp"
 #include "p2p/loss.hpp"
 #include "p2p/request.hpp"
+#include "vci/domain.hpp"
 
 namespace heddle::part {
 namespace {
@@ -75,7 +76,9 @@ Status Collective::start() noexcept {
 Status Collective::ready(std::uint32_t partition) noexcept {
   std::uint32_t state = kShut;
   if (parts_[partition].state.compare_exchange_strong(state, kOpen, std::memory_order_acq_rel)) {
+    vci::Vci& v = *vci;  // a partition that is through may be the last one
     open(parts_[partition]);
+    v.domain().progress_once(v);  // of the other partitions, by threads that call nothing else
     return Status::ok();
   }
   if (state == kGivenUp) return p2p::loss_error(*comm, MPI_ANY_SOURCE);
