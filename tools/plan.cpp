@@ -40,20 +40,24 @@ constexpr char kPlanUsage[] =
     "                       --algorithm, the one that is fastest by simulation\n"
     "  --simulate           how long each algorithm takes for --bytes, or the one that --algorithm names; prints "
     "nothing else\n"
+    "  --scale              the same of each algorithm with its usual numbers, and of the one that --algorithm names, "
+    "for 2, 4, 8\n"
+    "                       and so on to RANKS ranks\n"
     "  --ppn RANKS          ranks on a node, in simulations; 1\n"
     "  --network FILE       of simulations: lines 'between.latency 4e-6' and so on; --simulate prints all at its end\n"
     "  --draw               a picture of it, SVG: ranks side by side, steps from above\n"
     "  --verify             proves the plans of all ranks together, and prints nothing else\n"
     "  --help               this text, and the algorithms of each collective\n";
 
-constexpr std::string_view kPlanOptions[] = {"-n",     "--rank",  "--algorithm", "--root",     "--ordered", "--verify",
-                                             "--help", "--bytes", "--ppn",       "--simulate", "--network", "--draw"};
+constexpr std::string_view kPlanOptions[] = {"-n",        "--rank", "--algorithm", "--root", "--ordered",
+                                             "--verify",  "--help", "--bytes",     "--ppn",  "--simulate",
+                                             "--network", "--draw", "--scale"};
 
 struct Wish {
   Spec spec;
   Choice choice;
   std::int64_t rank = -1;  // all
-  bool verifies = false, simulates = false, draws = false;
+  bool verifies = false, simulates = false, draws = false, scales = false;
   std::int64_t bytes = -1;
   std::uint32_t ppn = 0;  // as the network says
   Network network = usual_network();
@@ -124,7 +128,8 @@ std::string read(std::span<const std::string_view> options, Wish& wish) {
     const std::pair<std::string_view, bool*> flags[] = {{"--ordered", &wish.spec.ordered},
                                                         {"--verify", &wish.verifies},
                                                         {"--simulate", &wish.simulates},
-                                                        {"--draw", &wish.draws}};
+                                                        {"--draw", &wish.draws},
+                                                        {"--scale", &wish.scales}};
     const auto* flag = std::ranges::find(flags, option, &std::pair<std::string_view, bool*>::first);
     if (flag != std::end(flags)) {
       *flag->second = true;
@@ -157,10 +162,12 @@ std::string read(std::span<const std::string_view> options, Wish& wish) {
     }
   }
   if (wish.ppn != 0) wish.network.ppn = wish.ppn;
-  if (wish.simulates && wish.bytes < 0) return "--simulate needs --bytes";
+  if ((wish.simulates || wish.scales) && wish.bytes < 0) {
+    return std::string(wish.scales ? "--scale" : "--simulate") + " needs --bytes";
+  }
   if (wish.draws && wish.rank >= 0) return "--draw shows all ranks: say it without --rank";
-  if (wish.draws + wish.simulates + wish.verifies > 1)
-    return "--draw, --simulate and --verify print one thing each: say one";
+  if (wish.draws + wish.simulates + wish.scales + wish.verifies > 1)
+    return "--draw, --simulate, --scale and --verify print one thing each: say one";
   return has_collective ? "" : "say which collective";
 }
 
@@ -180,6 +187,46 @@ void print_simulation(const Wish& wish, std::span<const Candidate> ranked) {
   std::printf("\n%s", print(wish.network).c_str());
 }
 
+// The algorithms of the collective with their usual numbers, and the one that is wished for.
+std::vector<Choice> columns(const Wish& wish) {
+  std::vector<Choice> all;
+  for (const Algorithm& a : algorithms()) {
+    if (a.collective == wish.spec.collective && (a.keeps_order || !wish.spec.ordered)) all.push_back({a.name, {}});
+  }
+  if (!wish.choice.algorithm.empty()) all.push_back(wish.choice);
+  return all;
+}
+
+// "-" where an algorithm's numbers are not for so many ranks.
+Status print_scale(const Wish& wish) {
+  const std::vector<Choice> all = columns(wish);
+  std::printf("%9s", "ranks");
+  for (const Choice& c : all) std::printf("  %16s", print(c).c_str());
+  std::printf("   us\n");
+  const std::uint64_t most = wish.spec.ranks;
+  for (std::uint64_t ranks = std::min<std::uint64_t>(2, most); ranks <= most;
+       ranks = 2 * ranks <= most || ranks == most ? 2 * ranks : most) {
+    Spec spec = wish.spec;
+    spec.ranks = static_cast<std::uint32_t>(ranks);
+    spec.root = std::min(spec.root, spec.ranks - 1);
+    std::printf("%9u", spec.ranks);
+    for (const Choice& c : all) {
+      std::vector<Plan> plans;
+      double seconds = 0;
+      if (!compile_all(spec, c, plans)) {
+        std::printf("  %16s", "-");
+        continue;
+      }
+      HEDDLE_TRY(simulate(plans, static_cast<std::uint64_t>(wish.bytes), wish.network, &seconds));
+      std::printf("  %16.2f", seconds * 1e6);
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+  std::printf("\n%s", print(wish.network).c_str());
+  return Status::ok();
+}
+
 }  // namespace
 
 int run_plan(std::span<const std::string_view> options) {
@@ -188,6 +235,7 @@ int run_plan(std::span<const std::string_view> options) {
   }
   Wish wish;
   if (const std::string why = read(options, wish); !why.empty()) return wrong(why);
+  if (wish.scales) return print_scale(wish) ? 0 : wrong(last_error_detail());
   if (wish.simulates || (wish.bytes >= 0 && wish.choice.algorithm.empty())) {
     std::vector<Candidate> ranked;
     if (!simulate(wish, ranked)) return wrong(last_error_detail());

@@ -53,7 +53,7 @@ class Simulation {
 
   Status run(double* seconds) {
     const std::uint32_t all = first_.spec.ranks;
-    one_for_all_ = first_.symmetric && network_.ppn == 1;
+    one_for_all_ = network_.ppn == 1 && (first_.symmetric || all_are_alike());
     const std::uint32_t simulated = one_for_all_ ? 1 : all;
     ranks_.resize(simulated);
     own_.assign(network_.ppn > 1 ? simulated : 0, Ports{{0}, {0}});
@@ -77,6 +77,35 @@ class Simulation {
   }
 
  private:
+  // Whether the plans of all ranks differ only in peers and blocks, and what one sends by its i-th instruction the other gets by
+  // its landings[i]-th, whoever they are: then all are at the same place at all times. So it is where ranks exchange in pairs.
+  bool all_are_alike() {
+    const std::vector<Instruction>& code = first_.code;
+    std::vector<std::size_t> landings(code.size());
+    sources_.assign(code.size(), kNone);
+    for (std::size_t i = 0, next = 0; i < code.size(); ++i) {
+      if (code[i].op != Opcode::kSend) continue;
+      // In the order in which they are sent: that is enough for pairs, and no two can be taken for each other.
+      const std::vector<Instruction>& other = plan(code[i].peer).code;
+      while (next < other.size() && (other[next].op != Opcode::kRecv || other[next].peer != 0)) ++next;
+      if (next >= std::min(other.size(), code.size()) || code[next].op != Opcode::kRecv) return false;
+      sources_[i] = code[next].peer;
+      landings[i] = next++;
+    }
+    const auto alike = [](const Instruction& a, const Instruction& b) { return a.op == b.op && a.length == b.length; };
+    for (std::uint32_t r = 0; r < first_.spec.ranks; ++r) {
+      const std::vector<Instruction>& own = plan(r).code;
+      if (!std::equal(own.begin(), own.end(), code.begin(), code.end(), alike)) return false;
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        if (own[i].op != Opcode::kSend) continue;
+        const std::vector<Instruction>& other = plan(own[i].peer).code;
+        if (landings[i] >= other.size() || other[landings[i]].op != Opcode::kRecv || other[landings[i]].peer != r)
+          return false;
+      }
+    }
+    return true;
+  }
+
   const Plan& plan(std::uint32_t rank) const { return plans_[plans_.size() == 1 ? 0 : rank]; }
   bool between(std::uint32_t a, std::uint32_t b) const { return one_for_all_ || a / network_.ppn != b / network_.ppn; }
   const Link& link(bool between) const { return between ? network_.between : network_.within; }
@@ -134,8 +163,11 @@ class Simulation {
   void send(std::uint32_t r, const Instruction& i) {
     Rank& rank = ranks_[r];
     const std::uint32_t other = peer(r, i);
-    // What goes q ranks on comes, where one stands for all, from q ranks before.
-    const std::uint32_t source = one_for_all_ ? first_.spec.ranks - other : r, target = one_for_all_ ? 0 : other;
+    // What goes q ranks on comes, where one stands for all, from q ranks before; or as all_are_alike() has found.
+    const std::uint32_t target = one_for_all_ ? 0 : other;
+    const std::uint32_t source = !one_for_all_      ? r
+                                 : first_.symmetric ? first_.spec.ranks - other
+                                                    : sources_[static_cast<std::size_t>(&i - plan(r).code.data())];
     const bool far = between(r, other);
     const Link& on = link(far);
     rank.clock += on.overhead;
@@ -218,6 +250,8 @@ class Simulation {
   const std::uint64_t bytes_;
   const Network& network_;
   bool one_for_all_ = false;
+  std::vector<std::uint32_t>
+      sources_;  // whose message comes when rank 0 sends by an instruction, where it stands for all
   std::vector<Rank> ranks_;
   std::vector<Ports> own_, nodes_;  // a rank's, to the ranks of its node; a node's, to others
   std::vector<Message> messages_;

@@ -117,6 +117,33 @@ TEST(Cost, OneStandsForAll) {
   }
 }
 
+// So does one of ranks that exchange in pairs. A rank that copies nothing besides is not like the others, and takes no longer.
+TEST(Cost, OneOfPairsStandsForAll) {
+  Network network = kFlat;
+  network.crowding = 0.3;
+  for (const char* text :
+       {"recursive", "recursive 4 4", "recursive 2 8", "phases", "phases -1 -1 1 1 1 1", "phases -3 3 3", "tree"}) {
+    for (const std::uint64_t bytes : {0, 16, 1600, 1 << 20}) {
+      std::vector<Plan> plans;
+      Choice choice;
+      ASSERT_TRUE(parse(text, choice));
+      ASSERT_TRUE(compile_all({Collective::kAllreduce, 16, 0, false}, choice, plans));
+      double seconds[2] = {};
+      ASSERT_TRUE(simulate(plans, bytes, network, &seconds[0]));
+      plans[5].code.insert(plans[5].code.begin(), {Opcode::kCopy, kInput, 0, kOutput, 0, 0, 0, 0, 0});
+      ASSERT_TRUE(simulate(plans, bytes, network, &seconds[1]));
+      SCOPED_TRACE(text);
+      is(seconds[0], seconds[1]);
+    }
+  }
+}
+
+// In time that a person waits for.
+TEST(Cost, ManyRanksInPairs) {
+  constexpr double n = 8;
+  is(time_of(Collective::kAllreduce, 1u << 15, "recursive", 8, kFlat), 15 * (kL + 2 * kO + n * (kG + kReduce)));
+}
+
 TEST(Cost, MoreBytesAndMoreLatencyTakeLonger) {
   Network slow = kFlat;
   slow.between.latency *= 2;
@@ -166,9 +193,11 @@ TEST(Cost, HowLongItTakes) {
   ASSERT_TRUE(simulate(plans, 1 << 20, kFlat, &seconds));
   std::printf("one for all 131,072 ranks: %.1f us\n", (cpu() - start) * 1e6);
   EXPECT_LT(cpu() - start, 0.01);
+  Network pairs = kFlat;  // two ranks on a node: none stands for all
+  pairs.ppn = 2;
   ASSERT_TRUE(compile_all({Collective::kAllreduce, 8192, 0, false}, {"recursive", {}}, plans));
   start = cpu();
-  ASSERT_TRUE(simulate(plans, 8, kFlat, &seconds));
+  ASSERT_TRUE(simulate(plans, 8, pairs, &seconds));
   std::printf("8,192 ranks one by one: %.1f ms, %.2f us a message\n", (cpu() - start) * 1e3,
               (cpu() - start) * 1e6 / (8192 * 13));
   EXPECT_LT(cpu() - start, 3);

@@ -32,6 +32,12 @@ simulated = heddle("allreduce", "-n", "16", "--bytes", "64K", "--simulate").spli
 times = [float(line.split()[0]) for line in simulated[0].splitlines()]
 assert len(times) > 20 and times == sorted(times), simulated
 assert "between.latency" in simulated[1], simulated
+grows = heddle("allreduce", "-n", "24", "--bytes", "64K", "--scale", "--algorithm", "circulant 3").split("\n\n")
+head, *rows = grows[0].splitlines()
+assert head.split() == ["ranks", "recursive", "phases", "circulant", "tree", "circulant", "3", "us"], grows
+assert [row.split()[0] for row in rows] == ["2", "4", "8", "16", "24"] and "between.latency" in grows[1], grows
+sixteen = heddle("allreduce", "-n", "16", "--bytes", "64K", "--simulate", "--algorithm", "phases -1 -1 -1 -1 1 1 1 1")
+assert sixteen.split()[0] == rows[3].split()[2], (sixteen, rows)
 best = " ".join(simulated[0].splitlines()[0].split()[2:])
 assert f"\nalgorithm {best}\n" in heddle("allreduce", "-n", "16", "--bytes", "64K", "--rank", "0"), best
 # On one node, by the node's own links, it is another time; where latency is ten times as long, too.
@@ -88,6 +94,7 @@ for words, why in [
     (["allreduce", "-n", "4", "--draw", "--verify"], "one thing each"),
     (["allreduce", "-n", "3000", "--draw"], "too large to look at"),
     (["allreduce", "-n", "4", "--simulate"], "needs --bytes"),
+    (["allreduce", "-n", "4", "--scale"], "--scale needs --bytes"),
     (["allreduce", "-n", "4", "--bytes", "64k"], "not '64k'"),
     (["allreduce", "-n", "4", "--network", "/nowhere"], "cannot be read"),
     (["allreduce", "-n", "4", "--ppn", "0"], "from 1 on"),
