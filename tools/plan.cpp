@@ -165,6 +165,8 @@ std::string read(std::span<const std::string_view> options, Wish& wish) {
   if ((wish.simulates || wish.scales) && wish.bytes < 0) {
     return std::string(wish.scales ? "--scale" : "--simulate") + " needs --bytes";
   }
+  if (wish.scales && wish.spec.ranks == 0) return "--scale needs ranks: say -n";
+  if (wish.scales && wish.spec.root >= wish.spec.ranks) return "--root is no rank of so many";
   if (wish.draws && wish.rank >= 0) return "--draw shows all ranks: say it without --rank";
   if (wish.draws + wish.simulates + wish.scales + wish.verifies > 1)
     return "--draw, --simulate, --scale and --verify print one thing each: say one";

@@ -95,6 +95,8 @@ for words, why in [
     (["allreduce", "-n", "3000", "--draw"], "too large to look at"),
     (["allreduce", "-n", "4", "--simulate"], "needs --bytes"),
     (["allreduce", "-n", "4", "--scale"], "--scale needs --bytes"),
+    (["allreduce", "-n", "0", "--bytes", "8", "--scale"], "--scale needs ranks"),
+    (["bcast", "-n", "4", "--root", "4", "--bytes", "8", "--scale"], "--root is no rank"),
     (["allreduce", "-n", "4", "--bytes", "64k"], "not '64k'"),
     (["allreduce", "-n", "4", "--network", "/nowhere"], "cannot be read"),
     (["allreduce", "-n", "4", "--ppn", "0"], "from 1 on"),
