@@ -112,7 +112,8 @@ int info(bool all) {
   std::printf("file         %s\n", found.library.c_str());
   std::printf("procedures   %d of %d implemented; heddle info --missing lists the others\n",
               heddle::kProcedures - missing, heddle::kProcedures);
-  std::printf("extensions   mpix.h: endpoints, partitioned collectives (MPIX_Pallreduce_init and others), MPIX_Pbuf_prepare\n");
+  std::printf(
+      "extensions   mpix.h: endpoints, partitioned collectives (MPIX_Pallreduce_init and others), MPIX_Pbuf_prepare\n");
   std::printf("wires        shm (shared memory: the processes of one node, and a process to itself)\n");
   std::printf("             ofi (libfabric, between nodes: heddle info --fabric)\n");
   const char* why = "";
