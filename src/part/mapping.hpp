@@ -33,14 +33,16 @@ class Grouping {
   static constexpr std::uint64_t kTarget = 4096;  // bytes of a group of more than one
 
   Grouping() noexcept = default;
-  // `each`: bytes of a partition of the sender. A message without bytes is one group.
-  Grouping(std::uint32_t partitions, std::uint32_t receivers, std::uint64_t each) noexcept {
+  // `each`: bytes of a partition of the sender. A message without bytes is one group. `target`: bytes that a group of more
+  // than one is to have at most.
+  Grouping(std::uint32_t partitions, std::uint32_t receivers, std::uint64_t each,
+           std::uint64_t target = kTarget) noexcept {
     if (partitions == 0) return;
     if (each == 0) {
       within_ = size_ = partitions;
     } else if (receivers != 0 && partitions % receivers == 0) {
       within_ = partitions / receivers;
-      size_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kTarget / each, 1, within_));
+      size_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(target / each, 1, within_));
     }
     if (size_ == 1) within_ = 1;
     groups_in_one_ = (within_ + size_ - 1) / size_;

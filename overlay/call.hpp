@@ -1,0 +1,17 @@
+// For the overlay's MPI procedures: a request of ours that is over is handed to the program.
+#pragma once
+
+#include "engine.hpp"
+
+namespace heddle::overlay {
+
+// No request has such a status.
+void set_empty_status(MPI_Status* status);
+// REQUIRES: the request is complete or inactive. It is inactive afterwards, and its error is returned, not yet handed to a handler.
+int conclude(Request& request, MPI_Status* status);
+void describe(const Request& request, MPI_Status* status);
+// An error that `conclude` returned goes to its handler.
+int tell(const char* procedure, const Request& request, int error_class);
+bool is_over(Request& request);
+
+}  // namespace heddle::overlay

@@ -1,0 +1,382 @@
+// Start, test and wait for arrays in which requests of the host and of the overlay stand side by side. Where there is none of the
+// overlay, the host gets the array as it is.
+#include <algorithm>
+#include <vector>
+
+#include "call.hpp"
+#include "errors.hpp"
+
+namespace heddle::overlay {
+
+void describe(const Request& request, MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  const bool nobody = request.args.carrier_peer == MPI_PROC_NULL;
+  const bool got = !request.sends && !nobody && request.error == MPI_SUCCESS;
+  set_empty_status(status);
+  if (!request.sends) {
+    status->MPI_SOURCE = request.args.peer;
+    status->MPI_TAG = nobody ? MPI_ANY_TAG : request.args.tag;
+  }
+  PMPI_Status_set_elements_x(status, MPI_BYTE, got ? static_cast<MPI_Count>(request.args.total()) : 0);
+}
+
+void set_empty_status(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  const int error = status->MPI_ERROR;  // which only those for several requests set
+  *status = MPI_Status{};
+  status->MPI_SOURCE = MPI_ANY_SOURCE;
+  status->MPI_TAG = MPI_ANY_TAG;
+  status->MPI_ERROR = error;
+  PMPI_Status_set_elements_x(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+}
+
+int conclude(Request& request, MPI_Status* status) {
+  if (!request.is_active()) {
+    set_empty_status(status);
+    return MPI_SUCCESS;
+  }
+  describe(request, status);
+  const int error = request.error;
+  request.active.store(false, std::memory_order_release);
+  return error;
+}
+
+int tell(const char* procedure, const Request& request, int error_class) {
+  if (error_class == MPI_SUCCESS) return MPI_SUCCESS;
+  return fail(procedure, request.identity.get(), error_class,
+              "the partitions of this operation with rank %d and tag %d are %llu bytes in all, and those of the other "
+              "side %llu; make the totals equal",
+              request.args.peer, request.args.tag, static_cast<unsigned long long>(request.args.total()),
+              static_cast<unsigned long long>(request.peer_total));
+}
+
+bool is_over(Request& request) { return !request.is_active() || request.poll(); }
+
+}  // namespace heddle::overlay
+
+using namespace heddle::overlay;
+
+namespace {
+
+bool any_ours(int count, const MPI_Request requests[]) {
+  return std::any_of(requests, requests + std::max(count, 0), [](MPI_Request r) { return is_ours(r); });
+}
+
+int freed(const char* name) { return fail(name, nullptr, MPI_ERR_REQUEST, "the request has been freed"); }
+
+// An array, parted.
+class Mixed {
+ public:
+  struct Own {
+    int index;
+    Request* request;
+  };
+
+  Mixed(int count, MPI_Request requests[]) : all_(requests) {
+    for (int i = 0; i < count; ++i) {
+      if (is_ours(requests[i])) {
+        own.push_back({i, find_request(requests[i])});
+        if (own.back().request == nullptr) bad = true;
+      } else {
+        host.push_back(requests[i]);
+        host_index.push_back(i);
+      }
+    }
+  }
+
+  int host_count() const noexcept { return static_cast<int>(host.size()); }
+  void put_back() {
+    for (std::size_t i = 0; i < host.size(); ++i) all_[host_index[i]] = host[i];
+  }
+
+  std::vector<Own> own;
+  std::vector<MPI_Request> host;
+  std::vector<int> host_index;
+  bool bad = false;
+
+ private:
+  MPI_Request* all_;
+};
+
+MPI_Status* at(MPI_Status statuses[], int i) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+void set_error(MPI_Status* status, int error) {
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+}
+
+// One of ours in an array is handed over.
+void conclude_in(const char* name, const Mixed::Own& own, MPI_Status* status, int* rc) {
+  const int error = conclude(*own.request, status);
+  set_error(status, error);
+  if (error == MPI_SUCCESS) return;
+  tell(name, *own.request, error);
+  *rc = MPI_ERR_IN_STATUS;
+}
+
+int all(const char* name, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  Mixed mixed(count, requests);
+  if (mixed.bad) return freed(name);
+  std::vector<MPI_Status> host_statuses(mixed.host.size());
+  int rc = MPI_SUCCESS, done = 0;
+  const auto try_all = [&] {
+    for (const auto& own : mixed.own) {
+      if (!is_over(*own.request)) return false;
+    }
+    done = mixed.host.empty();
+    if (!done) rc = PMPI_Testall(mixed.host_count(), mixed.host.data(), &done, host_statuses.data());
+    return done || rc != MPI_SUCCESS;
+  };
+  if (flag == nullptr) {
+    engine().wait(try_all);
+  } else {
+    engine().progress();
+    *flag = try_all();
+    if (!*flag) return MPI_SUCCESS;
+  }
+  mixed.put_back();
+  for (std::size_t i = 0; i < mixed.host.size() && statuses != MPI_STATUSES_IGNORE; ++i) {
+    statuses[mixed.host_index[i]] = host_statuses[i];
+  }
+  for (const auto& own : mixed.own) conclude_in(name, own, at(statuses, own.index), &rc);
+  return rc;
+}
+
+int any(const char* name, int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  Mixed mixed(count, requests);
+  if (mixed.bad) return freed(name);
+  int rc = MPI_SUCCESS, done = 0;
+  *index = MPI_UNDEFINED;
+  const auto try_any = [&] {
+    bool active = false;
+    for (const auto& own : mixed.own) {
+      if (!own.request->is_active()) continue;
+      active = true;
+      if (!own.request->poll()) continue;
+      *index = own.index;
+      rc = tell(name, *own.request, conclude(*own.request, status));
+      return true;
+    }
+    if (mixed.host.empty()) {
+      done = 1;
+    } else {
+      int which = MPI_UNDEFINED;
+      rc = PMPI_Testany(mixed.host_count(), mixed.host.data(), &which, &done, status);
+      mixed.put_back();
+      if (rc != MPI_SUCCESS) return true;
+      if (done && which != MPI_UNDEFINED) *index = mixed.host_index[static_cast<std::size_t>(which)];
+      if (*index != MPI_UNDEFINED) return true;
+    }
+    if (active || !done) return false;
+    set_empty_status(status);
+    return true;
+  };
+  if (flag == nullptr) {
+    engine().wait(try_any);
+  } else {
+    engine().progress();
+    *flag = try_any();
+  }
+  return rc;
+}
+
+int some(const char* name, int count, MPI_Request requests[], bool waits, int* outcount, int indices[],
+         MPI_Status statuses[]) {
+  Mixed mixed(count, requests);
+  if (mixed.bad) return freed(name);
+  std::vector<MPI_Status> host_statuses(mixed.host.size());
+  std::vector<int> host_indices(mixed.host.size());
+  int rc = MPI_SUCCESS;
+  const auto try_some = [&] {
+    bool active = false;
+    *outcount = 0;
+    for (const auto& own : mixed.own) {
+      if (!own.request->is_active()) continue;
+      active = true;
+      if (!own.request->poll()) continue;
+      conclude_in(name, own, at(statuses, *outcount), &rc);
+      indices[(*outcount)++] = own.index;
+    }
+    int n = MPI_UNDEFINED;
+    if (!mixed.host.empty()) {
+      const int host_rc =
+          PMPI_Testsome(mixed.host_count(), mixed.host.data(), &n, host_indices.data(), host_statuses.data());
+      mixed.put_back();
+      if (host_rc != MPI_SUCCESS) rc = host_rc;
+    }
+    active = active || n != MPI_UNDEFINED;
+    for (int i = 0; n != MPI_UNDEFINED && i < n; ++i) {
+      const auto which = static_cast<std::size_t>(host_indices[static_cast<std::size_t>(i)]);
+      if (statuses != MPI_STATUSES_IGNORE) statuses[*outcount] = host_statuses[static_cast<std::size_t>(i)];
+      indices[(*outcount)++] = mixed.host_index[which];
+    }
+    if (!active) *outcount = MPI_UNDEFINED;
+    return *outcount != 0 || rc != MPI_SUCCESS;
+  };
+  if (waits) {
+    engine().wait(try_some);
+  } else {
+    engine().progress();
+    try_some();
+  }
+  return rc;
+}
+
+int start_one(const char* name, Request* request) {
+  if (request == nullptr) return freed(name);
+  if (request->is_active()) {
+    return fail(name, request->identity.get(), MPI_ERR_REQUEST, "the partitioned operation with rank %d is active",
+                request->args.peer);
+  }
+  request->start();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int MPI_Start(MPI_Request* request) {
+  return is_ours(*request) ? start_one(__func__, find_request(*request)) : PMPI_Start(request);
+}
+
+int MPI_Startall(int count, MPI_Request requests[]) {
+  if (!any_ours(count, requests)) return PMPI_Startall(count, requests);
+  Mixed mixed(count, requests);
+  int rc = MPI_SUCCESS;
+  for (const auto& own : mixed.own) {
+    if (rc == MPI_SUCCESS) rc = start_one(__func__, own.request);
+  }
+  if (rc != MPI_SUCCESS || mixed.host.empty()) return rc;
+  rc = PMPI_Startall(mixed.host_count(), mixed.host.data());
+  mixed.put_back();
+  return rc;
+}
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  if (!is_ours(*request)) return PMPI_Wait(request, status);
+  Request* own = find_request(*request);
+  if (own == nullptr) return freed(__func__);
+  engine().wait([own] { return is_over(*own); });
+  return tell(__func__, *own, conclude(*own, status));
+}
+
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  if (!is_ours(*request)) return PMPI_Test(request, flag, status);
+  Request* own = find_request(*request);
+  if (own == nullptr) return freed(__func__);
+  engine().progress();
+  *flag = is_over(*own);
+  return *flag ? tell(__func__, *own, conclude(*own, status)) : MPI_SUCCESS;
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  return any_ours(count, requests) ? all(__func__, count, requests, nullptr, statuses)
+                                   : PMPI_Waitall(count, requests, statuses);
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  return any_ours(count, requests) ? all(__func__, count, requests, flag, statuses)
+                                   : PMPI_Testall(count, requests, flag, statuses);
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  return any_ours(count, requests) ? any(__func__, count, requests, index, nullptr, status)
+                                   : PMPI_Waitany(count, requests, index, status);
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  return any_ours(count, requests) ? any(__func__, count, requests, index, flag, status)
+                                   : PMPI_Testany(count, requests, index, flag, status);
+}
+
+int MPI_Waitsome(int count, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
+  return any_ours(count, requests) ? some(__func__, count, requests, true, outcount, indices, statuses)
+                                   : PMPI_Waitsome(count, requests, outcount, indices, statuses);
+}
+
+int MPI_Testsome(int count, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
+  return any_ours(count, requests) ? some(__func__, count, requests, false, outcount, indices, statuses)
+                                   : PMPI_Testsome(count, requests, outcount, indices, statuses);
+}
+
+int MPI_Request_free(MPI_Request* request) {
+  if (!is_ours(*request)) return PMPI_Request_free(request);
+  Request* own = find_request(*request);
+  if (own == nullptr) return freed(__func__);
+  remove_request(*request);
+  *request = MPI_REQUEST_NULL;
+  own->release();
+  engine().progress();
+  return MPI_SUCCESS;
+}
+
+int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  if (!is_ours(request)) return PMPI_Request_get_status(request, flag, status);
+  Request* own = find_request(request);
+  if (own == nullptr) return freed(__func__);
+  engine().progress();
+  *flag = is_over(*own);
+  if (!*flag) return MPI_SUCCESS;
+  own->is_active() ? describe(*own, status) : set_empty_status(status);
+  return MPI_SUCCESS;
+}
+
+#if HEDDLE_HOST_MPI_41
+int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  if (!any_ours(count, requests)) return PMPI_Request_get_status_all(count, requests, flag, statuses);
+  *flag = 1;
+  for (int i = 0; i < count && *flag; ++i) {
+    const int rc = MPI_Request_get_status(requests[i], flag, at(statuses, i));
+    if (rc != MPI_SUCCESS) return rc;
+  }
+  return MPI_SUCCESS;
+}
+
+int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  if (!any_ours(count, requests)) return PMPI_Request_get_status_any(count, requests, index, flag, status);
+  bool active = false;
+  *index = MPI_UNDEFINED;
+  for (int i = 0; i < count; ++i) {
+    const Request* own = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;
+    if (requests[i] == MPI_REQUEST_NULL || (own != nullptr && !own->is_active())) continue;
+    active = true;
+    const int rc = MPI_Request_get_status(requests[i], flag, status);
+    if (rc == MPI_SUCCESS && !*flag) continue;
+    *index = i;
+    return rc;
+  }
+  *flag = !active;
+  if (!active) set_empty_status(status);
+  return MPI_SUCCESS;
+}
+
+int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* outcount, int indices[],
+                                MPI_Status statuses[]) {
+  if (!any_ours(count, requests)) return PMPI_Request_get_status_some(count, requests, outcount, indices, statuses);
+  bool active = false;
+  *outcount = 0;
+  for (int i = 0; i < count; ++i) {
+    const Request* own = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;
+    if (requests[i] == MPI_REQUEST_NULL || (own != nullptr && !own->is_active())) continue;
+    active = true;
+    int flag = 0;
+    const int rc = MPI_Request_get_status(requests[i], &flag, at(statuses, *outcount));
+    if (rc != MPI_SUCCESS) return rc;
+    if (flag) indices[(*outcount)++] = i;
+  }
+  if (!active) *outcount = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+#endif
+
+int MPI_Cancel(MPI_Request* request) {
+  if (!is_ours(*request)) return PMPI_Cancel(request);
+  return fail(__func__, nullptr, MPI_ERR_REQUEST, "a partitioned operation cannot be cancelled");
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
