@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
 #include "settings.hpp"
 
@@ -100,6 +101,7 @@ void Engine::drop(Request& request) {
 void Engine::want(Request& request) {
   if (!request.in_attention) attention_.push_back(request.shared_from_this());
   request.in_attention = true;
+  waiting_.store(true, std::memory_order_relaxed);
   if (!has_thread_ || stop_) return;
   news_ = true;
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
@@ -185,13 +187,14 @@ void Engine::progress() {
   for (auto& request : wanted) {
     if (!request->attend()) again.push_back(std::move(request));
   }
-  if (again.empty()) return;
+  if (wanted.empty()) return;
   const std::lock_guard guard(lock_);
   for (const auto& request : again) {
     if (!request->in_attention) attention_.push_back(request);
     request->in_attention = true;
   }
-  if (asleep_) wake_.notify_one();
+  waiting_.store(!attention_.empty(), std::memory_order_relaxed);
+  if (asleep_ && !attention_.empty()) wake_.notify_one();
 }
 
 void Engine::run() {
@@ -260,6 +263,7 @@ void Engine::agree_on_the_end() {
 }
 
 void Engine::close() {
+  const bool had_thread = has_thread_;
   {
     const std::lock_guard guard(lock_);
     stop_ = true;
@@ -269,6 +273,11 @@ void Engine::close() {
   if (thread_.joinable()) thread_.join();
   wait([this] { return !any_request([](const Request& request) { return request.orphan && request.is_pending(); }); });
   agree_on_the_end();
+  if (settings().report) {
+    std::fprintf(stderr, "heddle overlay: rank %d: partitioned: %llu by messages, %llu by windows, progress by %s\n", world_->rank,
+                 static_cast<unsigned long long>(by_messages_), static_cast<unsigned long long>(by_windows_),
+                 had_thread ? "a thread" : "calls");
+  }
   attention_.clear();
   posted_.clear();
   early_.clear();

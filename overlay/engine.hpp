@@ -35,6 +35,8 @@ class Engine {
   void quiesce();
   bool is_closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
   bool has_thread() const noexcept { return has_thread_; }
+  // No thread is there to do it: whoever waits takes steps.
+  bool needs_calls() const noexcept { return !has_thread_ && waiting_.load(std::memory_order_relaxed); }
   const std::shared_ptr<Carrier>& world() const noexcept { return world_; }
 
   void add(const std::shared_ptr<Carrier>& carrier);
@@ -42,6 +44,8 @@ class Engine {
   bool add(const std::shared_ptr<Send>& send);
   void add(const std::shared_ptr<Receive>& receive);
   void drop(Request& request);
+  // For the report.
+  void count(bool by_rma) noexcept { (by_rma ? by_windows_ : by_messages_).fetch_add(1, std::memory_order_relaxed); }
   void attend_to(Request& request);
   void say(Carrier& carrier, int rank, const Control& control);
   void progress();
@@ -86,7 +90,9 @@ class Engine {
   std::condition_variable wake_;
   bool asleep_ = false, stop_ = false, news_ = false;
 
+  std::atomic<std::uint64_t> by_messages_{0}, by_windows_{0};  // requests, as they were agreed on
   bool has_thread_ = false;  // from open on
+  std::atomic<bool> waiting_{false};  // attention_ is not empty
   std::atomic<bool> closed_{false};
 };
 

@@ -63,6 +63,11 @@ bool any_ours(int count, const MPI_Request requests[]) {
   return std::any_of(requests, requests + std::max(count, 0), [](MPI_Request r) { return is_ours(r); });
 }
 
+// The host alone can see to it.
+bool is_hosts(int count, const MPI_Request requests[]) {
+  return !any_ours(count, requests) && !engine().needs_calls();
+}
+
 int freed(const char* name) { return fail(name, nullptr, MPI_ERR_REQUEST, "the request has been freed"); }
 
 // An array, parted.
@@ -257,7 +262,12 @@ int MPI_Startall(int count, MPI_Request requests[]) {
 }
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  if (!is_ours(*request)) return PMPI_Wait(request, status);
+  if (!is_ours(*request)) {
+    if (!engine().needs_calls()) return PMPI_Wait(request, status);
+    int rc = MPI_SUCCESS, done = 0;
+    engine().wait([&] { return (rc = PMPI_Test(request, &done, status)) != MPI_SUCCESS || done; });
+    return rc;
+  }
   Request* own = find_request(*request);
   if (own == nullptr) return freed(__func__);
   engine().wait([own] { return is_over(*own); });
@@ -274,33 +284,33 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 }
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  return any_ours(count, requests) ? all(__func__, count, requests, nullptr, statuses)
-                                   : PMPI_Waitall(count, requests, statuses);
+  if (is_hosts(count, requests)) return PMPI_Waitall(count, requests, statuses);
+  return all(__func__, count, requests, nullptr, statuses);
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  return any_ours(count, requests) ? all(__func__, count, requests, flag, statuses)
-                                   : PMPI_Testall(count, requests, flag, statuses);
+  if (is_hosts(count, requests)) return PMPI_Testall(count, requests, flag, statuses);
+  return all(__func__, count, requests, flag, statuses);
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  return any_ours(count, requests) ? any(__func__, count, requests, index, nullptr, status)
-                                   : PMPI_Waitany(count, requests, index, status);
+  if (is_hosts(count, requests)) return PMPI_Waitany(count, requests, index, status);
+  return any(__func__, count, requests, index, nullptr, status);
 }
 
 int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
-  return any_ours(count, requests) ? any(__func__, count, requests, index, flag, status)
-                                   : PMPI_Testany(count, requests, index, flag, status);
+  if (is_hosts(count, requests)) return PMPI_Testany(count, requests, index, flag, status);
+  return any(__func__, count, requests, index, flag, status);
 }
 
 int MPI_Waitsome(int count, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
-  return any_ours(count, requests) ? some(__func__, count, requests, true, outcount, indices, statuses)
-                                   : PMPI_Waitsome(count, requests, outcount, indices, statuses);
+  if (is_hosts(count, requests)) return PMPI_Waitsome(count, requests, outcount, indices, statuses);
+  return some(__func__, count, requests, true, outcount, indices, statuses);
 }
 
 int MPI_Testsome(int count, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
-  return any_ours(count, requests) ? some(__func__, count, requests, false, outcount, indices, statuses)
-                                   : PMPI_Testsome(count, requests, outcount, indices, statuses);
+  if (is_hosts(count, requests)) return PMPI_Testsome(count, requests, outcount, indices, statuses);
+  return some(__func__, count, requests, false, outcount, indices, statuses);
 }
 
 int MPI_Request_free(MPI_Request* request) {

@@ -66,6 +66,7 @@ void Receive::link() {
     flag_groups = shape.flags();
     const std::uint32_t flags = count_groups(flag_groups);
     by_rma = carrier->rma != nullptr && carrier->rma->attach(buffer.bytes(), args.total(), flags, &landing);
+    engine().count(by_rma);
     if (by_rma) {
       flag_seen.assign(flags, false);
       reply.address = landing.address;

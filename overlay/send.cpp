@@ -30,7 +30,7 @@ void Send::start() {
   active.store(true, std::memory_order_seq_cst);
   busy.unlock();
   pump();
-  if (engine().has_thread() && args.carrier_peer != MPI_PROC_NULL) engine().attend_to(*this);
+  if ((engine().has_thread() || by_rma) && args.carrier_peer != MPI_PROC_NULL) engine().attend_to(*this);
 }
 
 bool Send::ready(std::uint32_t partition) {
@@ -89,6 +89,7 @@ void Send::link() {
     by_rma = reply.by_rma != 0;
     by_rma_seen.store(by_rma, std::memory_order_seq_cst);
     landing = {reply.address, reply.flags};
+    engine().count(by_rma);
     const std::uint32_t groups = count_groups(grouping);
     group_ready.assign(groups, 0);
     flag_groups = shape.flags();
@@ -153,8 +154,9 @@ bool Send::poll() {
 bool Send::attend() {
   poll();
   if (is_pending() || !linked.load(std::memory_order_acquire)) {
-    // Without a thread the owner's own calls are enough for what is started.
-    return linked.load(std::memory_order_acquire) && !orphan.load(std::memory_order_acquire) && !engine().has_thread();
+    // Without a thread the owner's own calls are enough for messages that are started.
+    return linked.load(std::memory_order_acquire) && !orphan.load(std::memory_order_acquire) &&
+           !engine().has_thread() && !by_rma_seen.load(std::memory_order_relaxed);
   }
   if (!orphan.load(std::memory_order_acquire)) return true;
   busy.lock();

@@ -35,6 +35,11 @@ Settings read() {
     made.thread = value != "calls";
     made.thread_at_level = value == "thread";
   }
+  if (const char* text = std::getenv("HEDDLE_OVERLAY_REPORT"); text != nullptr && *text != '\0') {
+    const std::string_view value = text;
+    if (value != "on" && value != "off") refuse("HEDDLE_OVERLAY_REPORT", value, "on, off");
+    made.report = value == "on";
+  }
   return made;
 }
 

@@ -8,6 +8,7 @@ struct Settings {
   Partitioned partitioned = Partitioned::kPersistent;
   bool thread = true;            // a thread makes progress, where the program's level allows one
   bool thread_at_level = false;  // whatever level the program asks for
+  bool report = false;           // MPI_Finalize says what went which way
 };
 
 // Ends the process with a line on stderr when a variable has a value that means nothing.
