@@ -89,7 +89,6 @@ void Send::link() {
     by_rma = reply.by_rma != 0;
     by_rma_seen.store(by_rma, std::memory_order_seq_cst);
     landing = {reply.address, reply.flags};
-    engine().count(by_rma);
     const std::uint32_t groups = count_groups(grouping);
     group_ready.assign(groups, 0);
     flag_groups = shape.flags();
@@ -100,6 +99,7 @@ void Send::link() {
     }
     first_piece.push_back(static_cast<std::uint32_t>(pieces.size()));
     const bool needed = !orphan.load(std::memory_order_acquire) || is_active();
+    if (needed) engine().count(by_rma);
     for (std::size_t i = 0; i < pieces.size() && needed; ++i) {
       PMPI_Send_init(buffer.bytes() + pieces[i].at, static_cast<int>(pieces[i].bytes), MPI_BYTE, args.carrier_peer,
                      first_tag + static_cast<int>(i), carrier->comm, &host_requests.emplace_back());

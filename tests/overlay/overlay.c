@@ -351,6 +351,13 @@ static void threads(void) {
   free_both(&the_send, &the_receive);
 }
 
+// With the handler that ends the job.
+static void misuse(void) {
+  MPI_Request s = psend(sent, 3, 1, 1, MPI_COMM_WORLD, MPI_INFO_NULL);
+  MPI_Start(&s);
+  MPI_Pready(7, s);
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "mixed";
   if (strcmp(what, "single") == 0) {
@@ -368,5 +375,6 @@ int main(int argc, char** argv) {
   if (strcmp(what, "comms") == 0) comms();
   if (strcmp(what, "many") == 0) many();
   if (strcmp(what, "threads") == 0) threads();
+  if (strcmp(what, "misuse") == 0) misuse();
   return finish();
 }
