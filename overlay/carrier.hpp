@@ -69,7 +69,8 @@ void forget(MPI_Comm comm);
 
 // Numbers for what is created.
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept;
-std::uint64_t hash_group(const Carrier& carrier, MPI_Group group);  // of the ranks, in order; 0: one is not on the carrier
+std::uint64_t hash_group(const Carrier& carrier,
+                         MPI_Group group);  // of the ranks, in order; 0: one is not on the carrier
 // How often this number was asked for before.
 std::uint64_t count_of(std::uint64_t key);
 

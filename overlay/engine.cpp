@@ -229,8 +229,8 @@ bool Engine::any_request(Which which) {
 
 void Engine::quiesce() {
   wait([this] {
-    const bool left = any_request(
-        [this](const Request& request) { return request.carrier != world_ && request.orphan.load(); });
+    const bool left =
+        any_request([this](const Request& request) { return request.carrier != world_ && request.orphan.load(); });
     const std::lock_guard guard(lock_);
     return !left && outgoing_.empty();
   });
@@ -274,9 +274,9 @@ void Engine::close() {
   wait([this] { return !any_request([](const Request& request) { return request.orphan && request.is_pending(); }); });
   agree_on_the_end();
   if (settings().report) {
-    std::fprintf(stderr, "heddle overlay: rank %d: partitioned: %llu by messages, %llu by windows, progress by %s\n", world_->rank,
-                 static_cast<unsigned long long>(by_messages_), static_cast<unsigned long long>(by_windows_),
-                 had_thread ? "a thread" : "calls");
+    std::fprintf(stderr, "heddle overlay: rank %d: partitioned: %llu by messages, %llu by windows, progress by %s\n",
+                 world_->rank, static_cast<unsigned long long>(by_messages_),
+                 static_cast<unsigned long long>(by_windows_), had_thread ? "a thread" : "calls");
   }
   attention_.clear();
   posted_.clear();

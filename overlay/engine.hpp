@@ -91,8 +91,8 @@ class Engine {
   bool asleep_ = false, stop_ = false, news_ = false;
 
   std::atomic<std::uint64_t> by_messages_{0}, by_windows_{0};  // requests, as they were agreed on
-  bool has_thread_ = false;  // from open on
-  std::atomic<bool> waiting_{false};  // attention_ is not empty
+  bool has_thread_ = false;                                    // from open on
+  std::atomic<bool> waiting_{false};                           // attention_ is not empty
   std::atomic<bool> closed_{false};
 };
 

@@ -64,9 +64,7 @@ bool any_ours(int count, const MPI_Request requests[]) {
 }
 
 // The host alone can see to it.
-bool is_hosts(int count, const MPI_Request requests[]) {
-  return !any_ours(count, requests) && !engine().needs_calls();
-}
+bool is_hosts(int count, const MPI_Request requests[]) { return !any_ours(count, requests) && !engine().needs_calls(); }
 
 int freed(const char* name) { return fail(name, nullptr, MPI_ERR_REQUEST, "the request has been freed"); }
 

@@ -43,8 +43,8 @@ int MPI_Ssend(const void* buf, int count, MPI_Datatype type, int dest, int tag, 
   return rc == MPI_SUCCESS ? finish(request, MPI_STATUS_IGNORE) : rc;
 }
 
-int MPI_Sendrecv(const void* sent, int send_count, MPI_Datatype send_type, int dest, int send_tag, void* got,
-                 int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+int MPI_Sendrecv(const void* sent, int send_count, MPI_Datatype send_type, int dest, int send_tag, void* got, int count,
+                 MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
   if (!engine().needs_calls()) {
     return PMPI_Sendrecv(sent, send_count, send_type, dest, send_tag, got, count, type, source, tag, comm, status);
   }

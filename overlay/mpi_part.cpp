@@ -219,8 +219,9 @@ int MPI_Parrived(MPI_Request handle, int partition, int* flag) {
   }
   auto& receive = static_cast<Receive&>(*request);
   if (partition < 0 || static_cast<std::uint32_t>(partition) >= receive.args.partitions) {
-    return fail(__func__, identity, MPI_ERR_ARG, "partition %d of a receive from rank %d that has %u; they count from 0",
-                partition, receive.args.peer, receive.args.partitions);
+    return fail(__func__, identity, MPI_ERR_ARG,
+                "partition %d of a receive from rank %d that has %u; they count from 0", partition, receive.args.peer,
+                receive.args.partitions);
   }
   const auto p = static_cast<std::uint32_t>(partition);
   if (!receive.is_active() || receive.has(p)) return MPI_SUCCESS;

@@ -14,7 +14,8 @@ bool is_on() { return settings().partitioned != Settings::Partitioned::kOff; }
 int begin(int rc) {
   if (rc != MPI_SUCCESS || !is_on()) return rc;
   if (!packs_bare_bytes(MPI_COMM_SELF)) {
-    std::fprintf(stderr, "heddle overlay: this MPI packs more than the bytes of data; HEDDLE_OVERLAY_PARTITIONED=off\n");
+    std::fprintf(stderr,
+                 "heddle overlay: this MPI packs more than the bytes of data; HEDDLE_OVERLAY_PARTITIONED=off\n");
     PMPI_Abort(MPI_COMM_WORLD, 1);
   }
   int level = MPI_THREAD_SINGLE;

@@ -4,9 +4,7 @@
 namespace heddle::overlay {
 
 Receive::Receive(IdentityPtr i, const Arguments& a)
-    : Request(std::move(i), a, false),
-      arrived(new std::atomic<std::uint32_t>[a.partitions]()),
-      counts(a.partitions) {
+    : Request(std::move(i), a, false), arrived(new std::atomic<std::uint32_t>[a.partitions]()), counts(a.partitions) {
   if (args.carrier_peer == MPI_PROC_NULL) matched = linked = true;
 }
 

@@ -78,7 +78,7 @@ struct Request : std::enable_shared_from_this<Request> {
   std::atomic<bool> active{false}, complete{false};
   std::atomic<bool> orphan{false};
   std::atomic<bool> linked{false};
-  int error = MPI_SUCCESS;      // of the epoch; written before `complete`
+  int error = MPI_SUCCESS;       // of the epoch; written before `complete`
   std::uint64_t peer_total = 0;  // where it is refused
   bool in_attention = false;     // of the engine's lock
 
@@ -130,7 +130,8 @@ struct Send final : Request {
   void put_group(std::uint32_t group);
   bool is_clear() const noexcept {
     return !by_rma_seen.load(std::memory_order_seq_cst) ||
-           static_cast<std::int32_t>(cleared.load(std::memory_order_seq_cst) - epoch.load(std::memory_order_relaxed)) >= 0;
+           static_cast<std::int32_t>(cleared.load(std::memory_order_seq_cst) - epoch.load(std::memory_order_relaxed)) >=
+               0;
   }
 
   std::unique_ptr<std::atomic<std::uint32_t>[]> words;  // of a partition: the epoch in which it was last ready

@@ -44,9 +44,9 @@ def run_all(jobs):
 
 
 # Folders whose every source clang compiles (scripts/check_thread_safety).
-LIBRARY = ("src", "launcher", "tools")
+LIBRARY = ("src", "overlay", "launcher", "tools")
 
 # Debian has it apart from other headers.
 PMIX = [f"-I{path.parent}" for path in sorted(pathlib.Path("/usr/lib").glob("*/pmix2/include/pmix.h"))]
-INCLUDES = ["-Isrc", "-Iinclude", "-Ilauncher", "-Itools", "-Itests", "-Ibench/patterns", "-D_GNU_SOURCE",
+INCLUDES = ["-Isrc", "-Iinclude", "-Ilauncher", "-Itools", "-Itests", "-Ibench/patterns", "-Ioverlay", "-D_GNU_SOURCE",
             '-DHEDDLE_VERSION="0"', '-DHEDDLE_LIBDIR="lib"', *PMIX]

@@ -30,7 +30,8 @@ static void mixed(void) {
   int plain_out = 7, plain_in = 0, flag, index, n, indices[5];
   MPI_Status statuses[5], status;
   MPI_Request s = psend(out[0], 5, kBytes / 5, 1, MPI_COMM_WORLD, MPI_INFO_NULL),
-              r = precv(in[0], 2, kBytes / 2, 1, MPI_COMM_WORLD), s2 = psend(out[1], 1, kBytes, 1, MPI_COMM_WORLD, MPI_INFO_NULL),
+              r = precv(in[0], 2, kBytes / 2, 1, MPI_COMM_WORLD),
+              s2 = psend(out[1], 1, kBytes, 1, MPI_COMM_WORLD, MPI_INFO_NULL),
               r2 = precv(in[1], 4, kBytes / 4, 1, MPI_COMM_WORLD);
   for (unsigned epoch = 0; epoch < 6; epoch++) {
     fill(out[0], kBytes, 2 * epoch);
@@ -115,7 +116,8 @@ static void aggregate(void) {
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "heddle_aggregate_bytes", kTargets[t]);
-    MPI_Request s = psend(out, kParts, kEach, 2, MPI_COMM_WORLD, info), r = precv(in, kReceivers, kBytes / kReceivers, 2, MPI_COMM_WORLD);
+    MPI_Request s = psend(out, kParts, kEach, 2, MPI_COMM_WORLD, info),
+                r = precv(in, kReceivers, kBytes / kReceivers, 2, MPI_COMM_WORLD);
     MPI_Info_free(&info);
     for (unsigned epoch = 0; epoch < 3; epoch++) {
       memset(in, 0, sizeof in);
@@ -147,7 +149,8 @@ static void ahead(void) {
   enum { kBytes = 3000 };
   static unsigned char out[kBytes], in[kBytes];
   int word = 0, flag;
-  MPI_Request s = psend(out, 3, kBytes / 3, 1, MPI_COMM_WORLD, MPI_INFO_NULL), r = precv(in, 2, kBytes / 2, 1, MPI_COMM_WORLD);
+  MPI_Request s = psend(out, 3, kBytes / 3, 1, MPI_COMM_WORLD, MPI_INFO_NULL),
+              r = precv(in, 2, kBytes / 2, 1, MPI_COMM_WORLD);
   CHECK(world_size > 1, "needs two ranks");
   for (unsigned epoch = 0; epoch < 300; epoch++) {  // more than a byte counts
     if (sends()) {
