@@ -1,8 +1,11 @@
 // What an overlay over another MPI can get wrong beyond the rules of partitioned communication (tests/programs/part.c).
-//   overlay [mixed | aggregate | ahead | behind | single | barrier | comms | many | threads]; the first rank sends, the last one receives
+//   overlay [mixed | aggregate | types | reuse | ahead | behind | single | barrier | comms | many | threads | together | misuse]; the first rank sends, the last one receives
 #include <pthread.h>
+#include <sched.h>
 
 #include "../programs/check.h"
+
+int MPIX_Pbuf_prepare(MPI_Request request) __attribute__((weak));  // of the overlay
 
 static int to, from;
 static int sends(void) { return world_rank == 0; }
@@ -176,6 +179,97 @@ static void ahead(void) {
   free_both(&s, &r);
 }
 
+// Types with gaps, and one that has none but turns its items round, at both sides; cuts in the middle of items. The types are freed
+// at once.
+static void types(void) {
+  enum { kInts = 60 };
+  int out[2 * kInts], in[3 * kInts];
+  MPI_Datatype pair, wide, turned, triple, sparse;
+  MPI_Type_create_resized(MPI_INT, 0, 2 * (MPI_Aint)sizeof(int), &wide);
+  MPI_Type_indexed(2, (int[]){1, 1}, (int[]){1, 0}, MPI_INT, &turned);
+  MPI_Type_contiguous(2, wide, &pair);
+  MPI_Type_vector(3, 1, 2, MPI_INT, &triple);
+  MPI_Type_create_resized(triple, 0, 7 * (MPI_Aint)sizeof(int), &sparse);
+  for (int way = 0; way < 3; way++) {
+    MPI_Datatype from_type, to_type;
+    MPI_Type_dup(way == 0 ? pair : way == 1 ? turned : MPI_INT, &from_type);
+    MPI_Type_dup(way == 0 ? turned : way == 1 ? MPI_INT : sparse, &to_type);
+    MPI_Type_commit(&from_type);
+    MPI_Type_commit(&to_type);
+    const int each = way == 2 ? kInts / 4 : kInts / 2 / 5, parts = way == 2 ? 4 : 5;
+    const int items = way == 0 ? kInts / 2 / 3 : way == 1 ? kInts / 3 : kInts / 3 / 4, receivers = way == 2 ? 4 : 3;
+    MPI_Request s = MPI_REQUEST_NULL, r = MPI_REQUEST_NULL;
+    if (sends()) MPI_Psend_init(out, parts, each, from_type, to, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &s);
+    if (receives()) MPI_Precv_init(in, receivers, items, to_type, from, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    MPI_Type_free(&from_type);
+    MPI_Type_free(&to_type);
+    for (int epoch = 0; epoch < 3; epoch++) {
+      for (int i = 0; i < 2 * kInts; i++) out[i] = 1000 * epoch + i;
+      memset(in, 0xFF, sizeof in);
+      if (receives()) MPI_Start(&r);
+      if (sends()) MPI_Start(&s);
+      if (sends()) MPI_Pready_range(0, parts - 1, s);
+      for (int q = 0, flag = 0; receives() && q < receivers; q += flag) MPI_Parrived(r, q, &flag);
+      for (int k = 0; receives() && k < kInts; k++) {  // the k-th item of the signature
+        const int there = way == 0 ? 2 * k : way == 1 ? k ^ 1 : k;
+        const int here = way == 0 ? k ^ 1 : way == 1 ? k : k / 3 * 7 + k % 3 * 2;
+        CHECK_EQ(in[here], 1000 * epoch + there);
+      }
+      for (int i = 0; receives() && way == 2 && i < kInts / 3 * 7; i++)
+        CHECK(i % 7 == 0 || i % 7 == 2 || i % 7 == 4 || in[i] == -1, "a gap");
+      if (sends()) MPI_Wait(&s, MPI_STATUS_IGNORE);
+      if (receives()) MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+    free_both(&s, &r);
+  }
+  MPI_Type_free(&pair);
+  MPI_Type_free(&wide);
+  MPI_Type_free(&turned);
+  MPI_Type_free(&triple);
+  MPI_Type_free(&sparse);
+}
+
+// A sender that is a start ahead frees its request, and sets another up: that one must not meet what the first has left on its way.
+static void reuse(void) {
+  enum { kBytes = 200 };
+  static unsigned char out[2][kBytes], in[2][kBytes];
+  CHECK(world_size > 1, "needs two ranks");
+  for (unsigned round = 0; round < 10; round++) {
+    int word = 0;
+    MPI_Request s[2], r[2];
+    fill(out[0], kBytes, round);
+    fill(out[1], kBytes, round + 50);
+    memset(in, 0, sizeof in);
+    s[0] = psend(out[0], 2, kBytes / 2, 1, MPI_COMM_WORLD, MPI_INFO_NULL);
+    r[0] = precv(in[0], 2, kBytes / 2, 1, MPI_COMM_WORLD);
+    if (receives()) MPI_Start(&r[0]), MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+    if (sends()) {
+      for (int epoch = 0; epoch < 2; epoch++) {
+        MPI_Start(&s[0]);
+        MPI_Pready_range(0, 1, s[0]);
+        if (epoch == 0) MPI_Wait(&s[0], MPI_STATUS_IGNORE);
+      }
+      MPI_Request_free(&s[0]);
+      MPI_Send(&word, 1, MPI_INT, to, 3, MPI_COMM_WORLD);
+    }
+    s[1] = psend(out[1], 2, kBytes / 2, 2, MPI_COMM_WORLD, MPI_INFO_NULL);
+    r[1] = precv(in[1], 2, kBytes / 2, 2, MPI_COMM_WORLD);
+    if (sends())
+      MPI_Start(&s[1]), MPI_Pready_range(0, 1, s[1]), MPI_Wait(&s[1], MPI_STATUS_IGNORE), MPI_Request_free(&s[1]);
+    if (receives()) {
+      MPI_Recv(&word, 1, MPI_INT, from, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      memset(in, 0, sizeof in);
+      for (int i = 1; i >= 0; i--) {
+        MPI_Start(&r[i]);
+        MPI_Wait(&r[i], MPI_STATUS_IGNORE);
+        CHECK_PATTERN(in[i], kBytes, round + 50 * (unsigned)i);
+        MPI_Request_free(&r[i]);
+      }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 // One side is in a call of the host that ends only when the partitioned operation is over at the other one, which makes its init call
 // after that: who waits in the host must answer all the same.
 static void behind(int by_barrier) {
@@ -283,7 +377,8 @@ static void many(void) {
       memset(in, 0, sizeof in);
       if (receives()) MPI_Startall(kMany, r);
       if (sends()) MPI_Startall(kMany, s);
-      for (int i = 0; i < kMany; i++) {
+      for (int k = 0; k < kMany; k++) {
+        const int i = (k * 77 + 5) % kMany;
         fill(out[i], kBytes, epoch + 10 * (unsigned)i);
         if (sends()) MPI_Pready_range(0, 3, s[i]);
       }
@@ -338,18 +433,71 @@ static void* look(void* arg) {
 static void threads(void) {
   the_send = psend(sent, kParts, kPart, 1, MPI_COMM_WORLD, MPI_INFO_NULL);
   the_receive = precv(got, 48, kParts * kPart / 48, 1, MPI_COMM_WORLD);
-  for (now = 1; now <= 5; now++) {
+  for (now = 1; now <= 8; now++) {
     pthread_t t[kThreads + 4];
     int n = 0;
     memset(got, 0, sizeof got);
     if (receives()) MPI_Start(&the_receive);
     if (sends()) MPI_Start(&the_send);
+    if (receives() && !sends()) MPIX_Pbuf_prepare(the_receive);
+    if (sends()) MPIX_Pbuf_prepare(the_send);
     for (int i = 0; receives() && i < 4; i++) pthread_create(&t[n++], NULL, look, (void*)(intptr_t)i);
     for (int i = 0; sends() && i < kThreads; i++) pthread_create(&t[n++], NULL, make_ready, (void*)(intptr_t)i);
-    // Waited for while they are made ready.
-    if (sends()) MPI_Wait(&the_send, MPI_STATUS_IGNORE);
+    // Waited for while they are made ready; or only when all has arrived.
+    const int late = now % 2 == 0;
+    if (sends() && !late) MPI_Wait(&the_send, MPI_STATUS_IGNORE);
     while (n > 0) pthread_join(t[--n], NULL);
+    if (late) MPI_Barrier(MPI_COMM_WORLD);
+    if (sends() && late) MPI_Wait(&the_send, MPI_STATUS_IGNORE);
     if (receives()) MPI_Wait(&the_receive, MPI_STATUS_IGNORE);
+  }
+  free_both(&the_send, &the_receive);
+}
+
+// Two threads are ready at the same moment, again and again, and then nobody calls the overlay at the sender until all has arrived: what
+// one leaves to the other, that one must see.
+enum { kRounds = 20000 };
+static int arrived_at[2];
+static void* ready_together(void* arg) {
+  const int me = (int)(intptr_t)arg;
+  for (int round = 1; round <= kRounds; round++) {
+    if (me == 0) {
+      MPI_Start(&the_send);
+      if (round == 1) MPIX_Pbuf_prepare(the_send);
+    }
+    __atomic_store_n(&arrived_at[me], round, __ATOMIC_RELEASE);
+    for (int spins = 0; __atomic_load_n(&arrived_at[1 - me], __ATOMIC_ACQUIRE) < round; spins++)
+      if (spins > 1000) sched_yield();
+    sent[me] = (unsigned char)(round + me);
+    MPI_Pready(me, the_send);
+    if (me == 0) {
+      int word;
+      MPI_Recv(&word, 1, MPI_INT, to, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Wait(&the_send, MPI_STATUS_IGNORE);
+    }
+  }
+  return NULL;
+}
+static void together(void) {
+  CHECK(world_size == 2, "needs two ranks");
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "heddle_aggregate_bytes", "0");
+  the_send = psend(sent, 2, 1, 1, MPI_COMM_WORLD, info);
+  the_receive = precv(got, 2, 1, 1, MPI_COMM_WORLD);
+  MPI_Info_free(&info);
+  pthread_t other;
+  if (sends()) {
+    pthread_create(&other, NULL, ready_together, (void*)1);
+    ready_together((void*)0);
+    pthread_join(other, NULL);
+  }
+  for (int round = 1; receives() && round <= kRounds; round++) {
+    MPI_Start(&the_receive);
+    MPI_Wait(&the_receive, MPI_STATUS_IGNORE);
+    CHECK(got[0] == (unsigned char)round && got[1] == (unsigned char)(round + 1), "%d %d in round %d", got[0], got[1],
+          round);
+    MPI_Send(&round, 1, MPI_INT, from, 1, MPI_COMM_WORLD);
   }
   free_both(&the_send, &the_receive);
 }
@@ -372,12 +520,15 @@ int main(int argc, char** argv) {
   from = 0;
   if (strcmp(what, "mixed") == 0) mixed();
   if (strcmp(what, "aggregate") == 0) aggregate();
+  if (strcmp(what, "types") == 0) types();
+  if (strcmp(what, "reuse") == 0) reuse();
   if (strcmp(what, "ahead") == 0) ahead();
   if (strcmp(what, "behind") == 0 || strcmp(what, "single") == 0) behind(0);
   if (strcmp(what, "barrier") == 0) behind(1);
   if (strcmp(what, "comms") == 0) comms();
   if (strcmp(what, "many") == 0) many();
   if (strcmp(what, "threads") == 0) threads();
+  if (strcmp(what, "together") == 0) together();
   if (strcmp(what, "misuse") == 0) misuse();
   return finish();
 }
