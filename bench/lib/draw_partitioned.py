@@ -30,7 +30,8 @@ def times_a_single_send(results, suite, rest):
     """Heddle's partitioned send by the best single send of the others, the mean over the sizes; None without peers."""
     single = {library: dict(points) for library, points in series_of(results, suite, f"single-{rest}").items()
               if not library.startswith("Heddle")}
-    ours = [points for library, points in series_of(results, suite, f"part-{rest}").items() if library.startswith("Heddle")]
+    ours = [points for library, points in series_of(results, suite, f"part-{rest}").items()
+            if library.startswith("Heddle") and "+" not in library]
     ratios = [value / max(points[size] for points in single.values() if size in points)
               for points in ours for size, value in points
               if size <= MEAN_UP_TO and any(size in points for points in single.values())]

