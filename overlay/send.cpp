@@ -40,6 +40,7 @@ bool Send::ready(std::uint32_t partition) {
   buffer.pack(partition);
   order[entered.fetch_add(1, std::memory_order_relaxed)].store(partition + 1, std::memory_order_seq_cst);
   pump();
+  if (!linked.load(std::memory_order_acquire) || !is_clear()) engine().progress();  // the receiver may have said it
   return true;
 }
 
