@@ -12,6 +12,7 @@ Request::Request(IdentityPtr i, const Arguments& a, bool is_send)
       buffer(carrier->comm, a.buffer, a.partitions, a.count, a.type, a.each) {}
 
 void Request::release() {
+  const std::shared_ptr<Request> keep = shared_from_this();  // who attends to an orphan may drop it
   orphan.store(true, std::memory_order_release);
   engine().attend_to(*this);
 }
