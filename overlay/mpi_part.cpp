@@ -13,6 +13,11 @@ namespace {
 
 bool is_on() { return settings().partitioned != Settings::Partitioned::kOff; }
 
+// A request that the host made, by extensions of its own if not by MPI_Psend_init.
+[[maybe_unused]] bool is_hosts(MPI_Request request) {
+  return !is_on() || (!is_ours(request) && request != MPI_REQUEST_NULL);
+}
+
 int size_of_peers(MPI_Comm comm) {
   int inter = 0, size = 0;
   PMPI_Comm_test_inter(comm, &inter);
@@ -181,21 +186,21 @@ int MPI_Precv_init_c(void* buf, int partitions, MPI_Count count, MPI_Datatype ty
 
 int MPI_Pready(int partition, MPI_Request request) {
 #if HEDDLE_HOST_MPI_4
-  if (!is_on()) return PMPI_Pready(partition, request);
+  if (is_hosts(request)) return PMPI_Pready(partition, request);
 #endif
   return ready_range(__func__, partition, partition, request);
 }
 
 int MPI_Pready_range(int low, int high, MPI_Request request) {
 #if HEDDLE_HOST_MPI_4
-  if (!is_on()) return PMPI_Pready_range(low, high, request);
+  if (is_hosts(request)) return PMPI_Pready_range(low, high, request);
 #endif
   return ready_range(__func__, low, high, request);
 }
 
 int MPI_Pready_list(int length, HEDDLE_HOST_CONST int partitions[], MPI_Request request) {
 #if HEDDLE_HOST_MPI_4
-  if (!is_on()) return PMPI_Pready_list(length, partitions, request);
+  if (is_hosts(request)) return PMPI_Pready_list(length, partitions, request);
 #endif
   Send* send = nullptr;
   int rc = MPI_SUCCESS;
@@ -208,7 +213,7 @@ int MPI_Pready_list(int length, HEDDLE_HOST_CONST int partitions[], MPI_Request 
 
 int MPI_Parrived(MPI_Request handle, int partition, int* flag) {
 #if HEDDLE_HOST_MPI_4
-  if (!is_on()) return PMPI_Parrived(handle, partition, flag);
+  if (is_hosts(handle)) return PMPI_Parrived(handle, partition, flag);
 #endif
   *flag = 1;
   if (handle == MPI_REQUEST_NULL) return MPI_SUCCESS;
