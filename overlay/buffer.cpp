@@ -9,23 +9,40 @@ namespace {
 
 constexpr MPI_Count kPiece = 1 << 30;  // bytes that one PMPI_Pack makes: its counts are ints
 
+struct Envelope {
+  MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
+  int combiner = 0;
+};
+
+// Types with counts of MPI_Count may be asked by the large form alone (MPI 5.0, 5.1.13).
+Envelope envelope_of(MPI_Datatype type) {
+  Envelope e;
+#if HEDDLE_HOST_MPI_4 && !defined(OPEN_MPI)
+  PMPI_Type_get_envelope_c(type, &e.integers, &e.addresses, &e.large_counts, &e.types, &e.combiner);
+#else
+  int integers = 0, addresses = 0, types = 0;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &e.combiner);
+  e.integers = integers, e.addresses = addresses, e.types = types;
+#endif
+  return e;
+}
+
 // Its items are their bytes, one behind the other, in order. Sizes and bounds alone would not tell of an order.
 bool is_plain(MPI_Datatype type) {
   MPI_Count size = 0, lb = 0, extent = 0;
   PMPI_Type_size_x(type, &size);
   PMPI_Type_get_extent_x(type, &lb, &extent);
   if (lb != 0 || size != extent) return false;
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner == MPI_COMBINER_NAMED) return true;
-  if (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS) return false;
+  const Envelope e = envelope_of(type);
+  if (e.combiner == MPI_COMBINER_NAMED) return true;
+  if ((e.combiner != MPI_COMBINER_DUP && e.combiner != MPI_COMBINER_CONTIGUOUS) || e.large_counts != 0) return false;
   int integer[1];
   MPI_Aint address[1];
   MPI_Datatype old;
-  PMPI_Type_get_contents(type, integers, addresses, types, integer, address, &old);
+  PMPI_Type_get_contents(type, static_cast<int>(e.integers), static_cast<int>(e.addresses), static_cast<int>(e.types),
+                         integer, address, &old);
   const bool plain = is_plain(old);
-  PMPI_Type_get_envelope(old, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&old);
+  if (envelope_of(old).combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&old);
   return plain;
 }
 

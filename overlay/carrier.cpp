@@ -1,7 +1,5 @@
 #include "carrier.hpp"
 
-#include <algorithm>
-#include <climits>
 #include <numeric>
 #include <unordered_map>
 #include <vector>
@@ -53,7 +51,10 @@ Carrier::Carrier(MPI_Comm own) : comm(own) {
 }
 
 Carrier::~Carrier() {
-  if (engine().is_closed()) return;  // the host is finalized
+  if (engine().is_closed()) {  // the host is finalized
+    (void)rma.release();
+    return;
+  }
   rma.reset();
   PMPI_Group_free(&group);
   PMPI_Comm_free(&comm);

@@ -1,8 +1,11 @@
 #include "engine.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <system_error>
 
 #include "settings.hpp"
 
@@ -104,8 +107,22 @@ void Engine::want(Request& request) {
   waiting_.store(true, std::memory_order_relaxed);
   if (!has_thread_ || stop_) return;
   news_ = true;
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  if (!thread_.joinable() && !start_thread()) return;
   if (asleep_) wake_.notify_one();
+}
+
+// Signals are the program's affair. Where the system has no thread left, progress is made by calls.
+bool Engine::start_thread() noexcept {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    has_thread_ = false;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return has_thread();
 }
 
 void Engine::attend_to(Request& request) {
@@ -287,6 +304,8 @@ void Engine::close() {
   forget(MPI_COMM_WORLD);
   close_identities();
   carriers_.clear();
+  world_->rma.reset();  // collective, whoever else holds the carrier
+  forget_requests();
   world_.reset();
   closed_ = true;
 }

@@ -34,9 +34,9 @@ class Engine {
   // What sessions leave behind is told to the others.
   void quiesce();
   bool is_closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
-  bool has_thread() const noexcept { return has_thread_; }
+  bool has_thread() const noexcept { return has_thread_.load(std::memory_order_relaxed); }
   // No thread is there to do it: whoever waits takes steps.
-  bool needs_calls() const noexcept { return !has_thread_ && waiting_.load(std::memory_order_relaxed); }
+  bool needs_calls() const noexcept { return !has_thread() && waiting_.load(std::memory_order_relaxed); }
   const std::shared_ptr<Carrier>& world() const noexcept { return world_; }
 
   void add(const std::shared_ptr<Carrier>& carrier);
@@ -49,6 +49,10 @@ class Engine {
   void attend_to(Request& request);
   void say(Carrier& carrier, int rank, const Control& control);
   void progress();
+  // Of a call that returns at once, where no thread does it.
+  void step() {
+    if (needs_calls()) progress();
+  }
   // Takes steps until `done()`.
   template <class Done>
   void wait(Done done) {
@@ -70,6 +74,7 @@ class Engine {
   void handle(const std::shared_ptr<Carrier>& carrier, int source, const Control& control);
   void match(Receive& receive, const Control& setup);
   void want(Request& request);
+  bool start_thread() noexcept;
   void run();
   void agree_on_the_end();
   template <class Which>
@@ -91,7 +96,7 @@ class Engine {
   bool asleep_ = false, stop_ = false, news_ = false;
 
   std::atomic<std::uint64_t> by_messages_{0}, by_windows_{0};  // requests, as they were agreed on
-  bool has_thread_ = false;                                    // from open on
+  std::atomic<bool> has_thread_{false};                        // from open on
   std::atomic<bool> waiting_{false};                           // attention_ is not empty
   std::atomic<bool> closed_{false};
 };

@@ -45,6 +45,11 @@ bool add_request(Request& request, MPI_Request* handle) noexcept {
   return true;
 }
 
+void forget_requests() noexcept {
+  const std::lock_guard guard(lock);
+  for (std::size_t slot = 0; slot < fresh; ++slot) request_slots[slot].store(nullptr, std::memory_order_release);
+}
+
 void remove_request(MPI_Request handle) noexcept {
   const std::lock_guard guard(lock);
   const std::size_t slot = slot_of(handle);

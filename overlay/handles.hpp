@@ -44,5 +44,7 @@ inline Request* find_request(MPI_Request handle) noexcept {
 // False: there are kMostRequests.
 bool add_request(Request& request, MPI_Request* handle) noexcept;
 void remove_request(MPI_Request handle) noexcept;
+// All handles name nothing from now on.
+void forget_requests() noexcept;
 
 }  // namespace heddle::overlay

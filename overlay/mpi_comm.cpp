@@ -1,5 +1,4 @@
 // Each communicator of the program gets its number as it is created (carrier.hpp).
-#include <cstring>
 
 #include "engine.hpp"
 #include "settings.hpp"

@@ -76,7 +76,9 @@ class Mixed {
     Request* request;
   };
 
-  Mixed(int count, MPI_Request requests[]) : all_(requests) {
+  Mixed(int count, MPI_Request requests[]) : Mixed(count, const_cast<const MPI_Request*>(requests)) { all_ = requests; }
+  // Not to be put back.
+  Mixed(int count, const MPI_Request requests[]) {
     for (int i = 0; i < count; ++i) {
       if (is_ours(requests[i])) {
         own.push_back({i, find_request(requests[i])});
@@ -99,7 +101,7 @@ class Mixed {
   bool bad = false;
 
  private:
-  MPI_Request* all_;
+  MPI_Request* all_ = nullptr;
 };
 
 MPI_Status* at(MPI_Status statuses[], int i) {
@@ -168,9 +170,8 @@ int any(const char* name, int count, MPI_Request requests[], int* index, int* fl
       int which = MPI_UNDEFINED;
       rc = PMPI_Testany(mixed.host_count(), mixed.host.data(), &which, &done, status);
       mixed.put_back();
-      if (rc != MPI_SUCCESS) return true;
-      if (done && which != MPI_UNDEFINED) *index = mixed.host_index[static_cast<std::size_t>(which)];
-      if (*index != MPI_UNDEFINED) return true;
+      if (which != MPI_UNDEFINED) *index = mixed.host_index[static_cast<std::size_t>(which)];
+      if (rc != MPI_SUCCESS || *index != MPI_UNDEFINED) return true;
     }
     if (active || !done) return false;
     set_empty_status(status);
@@ -273,7 +274,10 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 }
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  if (!is_ours(*request)) return PMPI_Test(request, flag, status);
+  if (!is_ours(*request)) {
+    engine().step();
+    return PMPI_Test(request, flag, status);
+  }
   Request* own = find_request(*request);
   if (own == nullptr) return freed(__func__);
   engine().progress();
@@ -314,6 +318,10 @@ int MPI_Testsome(int count, MPI_Request requests[], int* outcount, int indices[]
 int MPI_Request_free(MPI_Request* request) {
   if (!is_ours(*request)) return PMPI_Request_free(request);
   Request* own = find_request(*request);
+  if (own == nullptr && engine().is_closed()) {  // by a callback within the host's finalize
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+  }
   if (own == nullptr) return freed(__func__);
   remove_request(*request);
   *request = MPI_REQUEST_NULL;
@@ -323,7 +331,10 @@ int MPI_Request_free(MPI_Request* request) {
 }
 
 int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  if (!is_ours(request)) return PMPI_Request_get_status(request, flag, status);
+  if (!is_ours(request)) {
+    engine().step();
+    return PMPI_Request_get_status(request, flag, status);
+  }
   Request* own = find_request(request);
   if (own == nullptr) return freed(__func__);
   engine().progress();
@@ -335,6 +346,7 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
 
 #if HEDDLE_HOST_MPI_41
 int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  engine().step();
   if (!any_ours(count, requests)) return PMPI_Request_get_status_all(count, requests, flag, statuses);
   *flag = 1;
   for (int i = 0; i < count && *flag; ++i) {
@@ -344,46 +356,66 @@ int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* fla
   return MPI_SUCCESS;
 }
 
+// The host says of its own ones which are inactive.
 int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  engine().step();
   if (!any_ours(count, requests)) return PMPI_Request_get_status_any(count, requests, index, flag, status);
+  Mixed mixed(count, requests);
+  if (mixed.bad) return freed(__func__);
+  engine().progress();
   bool active = false;
-  *index = MPI_UNDEFINED;
-  for (int i = 0; i < count; ++i) {
-    const Request* own = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;
-    if (requests[i] == MPI_REQUEST_NULL || (own != nullptr && !own->is_active())) continue;
+  for (const auto& own : mixed.own) {
+    if (!own.request->is_active()) continue;
     active = true;
-    const int rc = MPI_Request_get_status(requests[i], flag, status);
-    if (rc == MPI_SUCCESS && !*flag) continue;
-    *index = i;
-    return rc;
+    if (!own.request->poll()) continue;
+    *index = own.index;
+    *flag = 1;
+    describe(*own.request, status);
+    return MPI_SUCCESS;
   }
-  *flag = !active;
-  if (!active) set_empty_status(status);
-  return MPI_SUCCESS;
+  int which = MPI_UNDEFINED;
+  const int rc = PMPI_Request_get_status_any(mixed.host_count(), mixed.host.data(), &which, flag, status);
+  *index = which == MPI_UNDEFINED ? MPI_UNDEFINED : mixed.host_index[static_cast<std::size_t>(which)];
+  if (active && *index == MPI_UNDEFINED) *flag = 0;
+  return rc;
 }
 
 int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* outcount, int indices[],
                                 MPI_Status statuses[]) {
+  engine().step();
   if (!any_ours(count, requests)) return PMPI_Request_get_status_some(count, requests, outcount, indices, statuses);
+  Mixed mixed(count, requests);
+  if (mixed.bad) return freed(__func__);
+  engine().progress();
   bool active = false;
   *outcount = 0;
-  for (int i = 0; i < count; ++i) {
-    const Request* own = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;
-    if (requests[i] == MPI_REQUEST_NULL || (own != nullptr && !own->is_active())) continue;
+  for (const auto& own : mixed.own) {
+    if (!own.request->is_active()) continue;
     active = true;
-    int flag = 0;
-    const int rc = MPI_Request_get_status(requests[i], &flag, at(statuses, *outcount));
-    if (rc != MPI_SUCCESS) return rc;
-    if (flag) indices[(*outcount)++] = i;
+    if (!own.request->poll()) continue;
+    describe(*own.request, at(statuses, *outcount));
+    indices[(*outcount)++] = own.index;
   }
-  if (!active) *outcount = MPI_UNDEFINED;
-  return MPI_SUCCESS;
+  std::vector<MPI_Status> host_statuses(mixed.host.size());
+  std::vector<int> host_indices(mixed.host.size());
+  int n = MPI_UNDEFINED;
+  const int rc = PMPI_Request_get_status_some(mixed.host_count(), mixed.host.data(), &n, host_indices.data(),
+                                              host_statuses.data());
+  for (int i = 0; n != MPI_UNDEFINED && i < n; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    if (statuses != MPI_STATUSES_IGNORE) statuses[*outcount] = host_statuses[k];
+    indices[(*outcount)++] = mixed.host_index[static_cast<std::size_t>(host_indices[k])];
+  }
+  if (!active && n == MPI_UNDEFINED) *outcount = MPI_UNDEFINED;
+  return rc;
 }
 #endif
 
 int MPI_Cancel(MPI_Request* request) {
   if (!is_ours(*request)) return PMPI_Cancel(request);
-  return fail(__func__, nullptr, MPI_ERR_REQUEST, "a partitioned operation cannot be cancelled");
+  const Request* own = find_request(*request);
+  if (own == nullptr) return freed(__func__);
+  return fail(__func__, own->identity.get(), MPI_ERR_REQUEST, "a partitioned operation cannot be cancelled");
 }
 
 }  // extern "C"

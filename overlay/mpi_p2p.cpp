@@ -69,6 +69,16 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   return rc;
 }
 
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  engine().step();
+  return PMPI_Iprobe(source, tag, comm, flag, status);
+}
+
+int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  engine().step();
+  return PMPI_Improbe(source, tag, comm, flag, message, status);
+}
+
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   if (!engine().needs_calls()) return PMPI_Mprobe(source, tag, comm, message, status);
   int rc = MPI_SUCCESS;

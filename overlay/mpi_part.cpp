@@ -1,5 +1,4 @@
 // MPI_Psend_init to MPI_Parrived, and MPIX_Pbuf_prepare.
-#include <climits>
 #include <cstdlib>
 #include <new>
 
@@ -38,7 +37,10 @@ std::uint64_t aggregate_of(MPI_Info info) {
 int check(const char* name, const Identity* identity, const void* buffer, int partitions, MPI_Count count,
           MPI_Datatype type, int peer, int tag, MPI_Comm comm, Arguments* out) {
   if (identity == nullptr) {
-    return fail(name, nullptr, comm == MPI_COMM_NULL ? MPI_ERR_COMM : MPI_ERR_UNSUPPORTED_OPERATION,
+    Identity unknown;
+    unknown.handle = comm;
+    return fail(name, comm == MPI_COMM_NULL ? nullptr : &unknown,
+                comm == MPI_COMM_NULL ? MPI_ERR_COMM : MPI_ERR_UNSUPPORTED_OPERATION,
                 "the overlay does not know this communicator: it was created past it, or has other processes");
   }
   if (partitions < 0) return fail(name, identity, MPI_ERR_ARG, "partitions is %d; it must not be negative", partitions);

@@ -36,7 +36,8 @@ void Receive::begin() {
   } else {
     PMPI_Startall(static_cast<int>(host_requests.size()), host_requests.data());
   }
-  if (by_rma || is_due()) tell();
+  // Without a thread nobody may read the sender's question later (MPIX_Pbuf_prepare).
+  if (by_rma || is_due() || !engine().has_thread()) tell();
 }
 
 // The sender hears of this epoch's start.

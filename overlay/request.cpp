@@ -14,7 +14,7 @@ Request::Request(IdentityPtr i, const Arguments& a, bool is_send)
 void Request::release() {
   const std::shared_ptr<Request> keep = shared_from_this();  // who attends to an orphan may drop it
   orphan.store(true, std::memory_order_release);
-  engine().attend_to(*this);
+  if (!attend()) engine().attend_to(*this);
 }
 
 void Request::finish(int error_class) noexcept {

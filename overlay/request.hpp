@@ -143,7 +143,7 @@ struct Send final : Request {
   part::Grouping grouping;
   std::vector<std::uint32_t> group_ready, flag_ready;  // partitions, of this epoch
   std::vector<std::uint32_t> first_piece;              // of a group; one more at the end
-  std::uint32_t groups_sent = 0, flags_raised = 0;
+  std::uint32_t flags_raised = 0;
   std::size_t pieces_started = 0;
 };
 

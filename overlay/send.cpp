@@ -24,7 +24,7 @@ void Send::start() {
   empty_due.store(args.partitions == 0, std::memory_order_relaxed);
   std::fill(group_ready.begin(), group_ready.end(), 0);
   std::fill(flag_ready.begin(), flag_ready.end(), 0);
-  groups_sent = flags_raised = 0;
+  flags_raised = 0;
   pieces_started = pieces_done = 0;
   complete.store(false, std::memory_order_relaxed);
   active.store(true, std::memory_order_seq_cst);
@@ -120,7 +120,6 @@ void Send::send_group(std::uint32_t g) {
   const std::size_t first = first_piece[g], n = first_piece[g + 1] - first;
   n == 1 ? PMPI_Start(&host_requests[first]) : PMPI_Startall(static_cast<int>(n), &host_requests[first]);
   pieces_started += n;
-  ++groups_sent;
 }
 
 // Nothing of the next partition is on its way before this one, and the flag that it completes, have arrived. Where there is one flag,
@@ -149,6 +148,7 @@ bool Send::poll() {
     finish(MPI_SUCCESS);
   }
   busy.unlock();
+  if (can_move()) pump();  // what was entered meanwhile
   return is_complete();
 }
 

@@ -1,5 +1,5 @@
 // What an overlay over another MPI can get wrong beyond the rules of partitioned communication (tests/programs/part.c).
-//   overlay [mixed | aggregate | types | reuse | ahead | behind | single | barrier | comms | many | threads | together | misuse]; the first rank sends, the last one receives
+//   overlay [mixed | aggregate | types | reuse | ahead | behind | single | asking | barrier | comms | many | threads | together | misuse]; the first rank sends, the last one receives
 #include <pthread.h>
 #include <sched.h>
 
@@ -106,6 +106,50 @@ static void mixed(void) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
   }
+  // The host's part of an array: a message that does not fit says which it was, and what is inactive is not over.
+  if (receives()) {
+    short small = 0;
+    MPI_Request idle, all[3];
+    MPI_Recv_init(&plain_in, 1, MPI_INT, from, 3, MPI_COMM_WORLD, &idle);
+    MPI_Start(&r);
+    all[0] = idle, all[1] = r, all[2] = MPI_REQUEST_NULL;
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    MPI_Request_get_status_any(3, all, &index, &flag, &status);
+    CHECK(!flag, "%d", index);
+    MPI_Request_get_status_some(3, all, &n, indices, statuses);
+    CHECK_EQ(n, 0);
+#endif
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Irecv(&small, 1, MPI_SHORT, from, 4, MPI_COMM_WORLD, &all[2]);
+    if (world_size == 1) MPI_Send(&plain_out, 1, MPI_INT, to, 4, MPI_COMM_WORLD);
+    const int rc = MPI_Waitany(3, all, &index, &status);
+    int error_class = 0;
+    MPI_Error_class(rc, &error_class);
+    CHECK_EQ(error_class, MPI_ERR_TRUNCATE);
+    CHECK_EQ(index, 2);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    if (world_size == 1) {
+      MPI_Start(&s);
+      MPI_Pready_range(0, 4, s);
+    } else {
+      MPI_Send(&index, 1, MPI_INT, from, 5, MPI_COMM_WORLD);
+    }
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    for (flag = 0; !flag;) MPI_Request_get_status_any(3, all, &index, &flag, &status);
+    CHECK_EQ(index, 1);
+    check_status(&status, from, 1, kBytes, MPI_BYTE);
+#endif
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    if (world_size == 1) MPI_Wait(&s, MPI_STATUS_IGNORE);
+    MPI_Request_free(&idle);
+  } else if (sends()) {
+    MPI_Send(&plain_out, 1, MPI_INT, to, 4, MPI_COMM_WORLD);
+    MPI_Start(&s);
+    MPI_Recv(&n, 1, MPI_INT, to, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Pready_range(0, 4, s);
+    MPI_Wait(&s, MPI_STATUS_IGNORE);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
   free_both(&s, &r);
   free_both(&s2, &r2);
 }
@@ -187,7 +231,11 @@ static void types(void) {
   MPI_Datatype pair, wide, turned, triple, sparse;
   MPI_Type_create_resized(MPI_INT, 0, 2 * (MPI_Aint)sizeof(int), &wide);
   MPI_Type_indexed(2, (int[]){1, 1}, (int[]){1, 0}, MPI_INT, &turned);
+#if MPI_VERSION >= 4
+  MPI_Type_contiguous_c(2, wide, &pair);
+#else
   MPI_Type_contiguous(2, wide, &pair);
+#endif
   MPI_Type_vector(3, 1, 2, MPI_INT, &triple);
   MPI_Type_create_resized(triple, 0, 7 * (MPI_Aint)sizeof(int), &sparse);
   for (int way = 0; way < 3; way++) {
@@ -303,7 +351,63 @@ static void behind(int by_barrier) {
   }
 }
 
-// Communicators of the same two processes, by every way to make one: what is set up on one meets nothing of another, though all have
+// The same, where the one who waits asks in a loop: with a test, a probe, or for the status.
+static void asking(void) {
+  CHECK(world_size == 2, "needs two ranks");
+  unsigned char data[256];
+  for (int way = 0; way < 4; way++) {
+    int word = way, flag = 0;
+    MPI_Request r = sends() ? psend(data, 4, sizeof data / 4, 1, MPI_COMM_WORLD, MPI_INFO_NULL)
+                            : precv(data, 2, sizeof data / 2, 1, MPI_COMM_WORLD);
+    for (unsigned epoch = 0; epoch < 3; epoch++) {
+      if (sends()) fill(data, sizeof data, epoch);
+      MPI_Start(&r);
+      if (sends()) {
+        MPI_Pready_range(0, 3, r);
+        MPI_Request answer;
+        MPI_Message message;
+        if (way < 2) MPI_Irecv(&word, 1, MPI_INT, to, 5, MPI_COMM_WORLD, &answer);
+        for (flag = 0; !flag;) {
+          if (way == 0) MPI_Test(&answer, &flag, MPI_STATUS_IGNORE);
+          if (way == 1) MPI_Request_get_status(answer, &flag, MPI_STATUS_IGNORE);
+          if (way == 2) MPI_Iprobe(to, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+          if (way == 3) MPI_Improbe(to, 5, MPI_COMM_WORLD, &flag, &message, MPI_STATUS_IGNORE);
+        }
+        if (way == 1) MPI_Wait(&answer, MPI_STATUS_IGNORE);
+        if (way == 2) MPI_Recv(&word, 1, MPI_INT, to, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (way == 3) MPI_Mrecv(&word, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+        CHECK_EQ(word, way);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+      } else {
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        CHECK_PATTERN(data, sizeof data, epoch);
+        MPI_Send(&word, 1, MPI_INT, from, 5, MPI_COMM_WORLD);
+      }
+    }
+    MPI_Request_free(&r);
+  }
+  // Who has asked whether the receiver is ready may let it go on only then, each time.
+  MPI_Request r = sends() ? psend(data, 1, sizeof data, 2, MPI_COMM_WORLD, MPI_INFO_NULL)
+                          : precv(data, 1, sizeof data, 2, MPI_COMM_WORLD);
+  for (int epoch = 0; epoch < 3; epoch++) {
+    MPI_Start(&r);
+    if (sends()) {
+      MPIX_Pbuf_prepare(r);
+      MPI_Send(&epoch, 1, MPI_INT, to, 6, MPI_COMM_WORLD);
+      fill(data, sizeof data, (unsigned)epoch);
+      MPI_Pready(0, r);
+    } else {
+      int go = -1;
+      MPI_Recv(&go, 1, MPI_INT, from, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      CHECK_EQ(go, epoch);
+    }
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    CHECK_PATTERN(data, sizeof data, (unsigned)epoch);
+  }
+  MPI_Request_free(&r);
+}
+
+// Communicators of the same two processes, by many ways to make one: what is set up on one meets nothing of another, though all have
 // one tag and the receiver takes them in another order.
 static void comms(void) {
   enum { kMost = 16, kBytes = 300 };
@@ -511,7 +615,7 @@ static void misuse(void) {
 
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "mixed";
-  if (strcmp(what, "single") == 0) {
+  if (strcmp(what, "single") == 0 || strcmp(what, "asking") == 0) {
     start(&argc, &argv);
   } else {
     start_threaded(&argc, &argv);
@@ -525,6 +629,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "ahead") == 0) ahead();
   if (strcmp(what, "behind") == 0 || strcmp(what, "single") == 0) behind(0);
   if (strcmp(what, "barrier") == 0) behind(1);
+  if (strcmp(what, "asking") == 0) asking();
   if (strcmp(what, "comms") == 0) comms();
   if (strcmp(what, "many") == 0) many();
   if (strcmp(what, "threads") == 0) threads();
