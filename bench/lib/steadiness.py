@@ -59,7 +59,7 @@ class Steadiness:
         while self.is_slow(line) and self.patience > 0:
             self.pause(EVERY)
             self.patience -= EVERY
-            line = self.look()
+            line = self.lines[-1] = self.time_line()  # as one look: to wait is no reason to take this for usual
         return line
 
 

@@ -68,6 +68,13 @@ class SteadinessTest(unittest.TestCase):
         result, watch = run([200, 200, 50, 50], watch, patience=5)
         self.assertEqual((result, watch.repeated, watch.disturbed), (0, 0, 0))
 
+    def test_waits_for_long_without_getting_used_to_it(self):
+        watch = None
+        for _ in range(2):
+            _, watch = run([50, 50], watch)
+        result, watch = run([200] * 100 + [50, 50], watch, patience=200)
+        self.assertEqual((result, watch.repeated, watch.disturbed), (0, 0, 0))
+
     def test_waits_no_longer_than_it_has_patience(self):
         watch = None
         for _ in range(10):
