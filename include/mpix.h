@@ -71,7 +71,9 @@ int PMPIX_Pbuf_prepareall(int count, MPI_Request requests[]);
  * Errors:  of the init calls those of MPI_Bcast_init and its kin; MPI_ERR_ARG: `partitions` is negative, differs between the two
  *          sides, or between ranks, of which all ranks hear; MPI_ERR_COMM: an intercommunicator. Of MPI_Pready:
  *          MPI_ERR_ARG: no such partition, or it was readied before; MPI_ERR_REQUEST: the request is not started, or this rank gives nothing.
- *          MPI_Parrived returns the error with which its partition ended. MPIX_Pbuf_prepare is not for these requests.
+ *          MPI_Parrived returns the error with which its partition ended. When a rank is lost, MPI_Wait may end before all
+ *          partitions are ready: threads that still ready some end before the request is started again or freed.
+ *          MPIX_Pbuf_prepare is not for these requests.
  * Threads: init as every collective; MPI_Pready and MPI_Parrived any number. With several threads in MPI_Pready a user's
  *          operation is called in several threads at once.
  * Source:  arguments as of Bull's extension of Open MPI (mpi-ext.h: MPIX_Preduce_init and its kin), with MPI_Count as MPI_Psend_init

@@ -63,6 +63,22 @@ struct Readied {
   }
 };
 
+// After partitions of a collective are ready, a round of progress: threads that compute may call nothing else. The request may be
+// gone by then.
+class GoOn {
+ public:
+  explicit GoOn(const Readied& readied) noexcept
+      : vci_(readied.collective == nullptr ? nullptr : readied.collective->vci) {}
+  ~GoOn() {
+    if (vci_ != nullptr) vci_->domain().progress_once(*vci_);
+  }
+  GoOn(const GoOn&) = delete;
+  GoOn& operator=(const GoOn&) = delete;
+
+ private:
+  vci::Vci* vci_;
+};
+
 Status find_collective(mpi::Request& request, int low, int high, Readied* out) {
   auto& collective = static_cast<Collective&>(request);
   if (!collective.gives()) {
@@ -165,6 +181,7 @@ Status pready(int partition, MPI_Request handle) { return pready_range(partition
 Status pready_range(int low, int high, MPI_Request handle) {
   Readied readied;
   HEDDLE_TRY(find_readied(handle, low, high, &readied));
+  const GoOn after(readied);
   for (int i = low; i <= high; ++i) HEDDLE_TRY(readied.ready(i));
   return Status::ok();
 }
@@ -172,6 +189,7 @@ Status pready_range(int low, int high, MPI_Request handle) {
 Status pready_list(int length, const int partitions[], MPI_Request handle) {
   Readied readied;
   for (int i = 0; i < length; ++i) HEDDLE_TRY(find_readied(handle, partitions[i], partitions[i], &readied));
+  const GoOn after(readied);
   for (int i = 0; i < length; ++i) HEDDLE_TRY(readied.ready(partitions[i]));
   return Status::ok();
 }

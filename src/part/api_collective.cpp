@@ -31,11 +31,13 @@ Buffer part_of(const void* data, int partition, MPI_Count count, mpi::Datatype& 
 // The same partition of the blocks of all ranks.
 class Rows {
  public:
-  Rows(const mpi::Comm& comm, int partitions, MPI_Count count)
-      : partitions_(partitions), counts_(static_cast<std::size_t>(comm.size), count), places_(counts_.size()) {}
+  Rows(const mpi::Comm& comm, int partitions, MPI_Count count) noexcept
+      : ranks_(static_cast<std::size_t>(comm.size)), partitions_(partitions), count_(count) {}
 
-  // Good until the next call.
+  // Good until the next call. The first one throws std::bad_alloc where there is no memory.
   Blocks of(const void* data, int partition, mpi::Datatype& type) {
+    counts_.resize(ranks_, count_);
+    places_.resize(ranks_);
     for (std::size_t rank = 0; rank < counts_.size(); ++rank) {
       places_[rank] = (static_cast<MPI_Count>(rank) * partitions_ + partition) * counts_[rank];
     }
@@ -43,9 +45,9 @@ class Rows {
   }
 
  private:
-  const MPI_Count partitions_;
-  const std::vector<MPI_Count> counts_;
-  std::vector<MPI_Count> places_;
+  const std::size_t ranks_;
+  const MPI_Count partitions_, count_;
+  std::vector<MPI_Count> counts_, places_;
 };
 
 // Null: no memory.
@@ -64,6 +66,13 @@ std::unique_ptr<Collective> make_parts(mpi::Comm& comm, int partitions, const Co
   return nullptr;
 }
 
+// least[i]: the least that any rank has there.
+template <std::size_t N>
+Status find_least(std::int64_t (&least)[N], mpi::Comm& comm) {
+  return allreduce(MPI_IN_PLACE, least, N, *mpi::from_handle(MPI_INT64_T),
+                   *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_MIN)), comm);
+}
+
 // `build(schedule, partition)` writes the steps of a partition; `gives`: this rank has something that becomes ready.
 template <class Build>
 Status make(mpi::Comm& comm, int partitions, const Collective::Uses& uses, bool gives, const Record& record,
@@ -72,16 +81,17 @@ Status make(mpi::Comm& comm, int partitions, const Collective::Uses& uses, bool 
   if (comm.process->checks_collectives()) {
     HEDDLE_TRY(coll::carry_out(comm, {}, [&](Schedule& s) { coll::build_check(s, record); }));
   }
-  std::unique_ptr<Collective> made = make_parts(comm, partitions, uses, gives, build);
-  std::int64_t least[] = {made != nullptr, partitions, -std::int64_t{partitions}};
-  HEDDLE_TRY(allreduce(MPI_IN_PLACE, least, 3, *mpi::from_handle(MPI_INT64_T),
-                       *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_MIN)), comm));
-  if (least[1] != -least[2]) {
+  std::int64_t numbers[] = {partitions, -std::int64_t{partitions}};
+  HEDDLE_TRY(find_least(numbers, comm));
+  if (numbers[0] != -numbers[1]) {
     return error(MPI_ERR_ARG,
                  "%d partitions here, %lld at one rank and %lld at another; all ranks have to say the same", partitions,
-                 static_cast<long long>(least[1]), -static_cast<long long>(least[2]));
+                 static_cast<long long>(numbers[0]), -static_cast<long long>(numbers[1]));
   }
-  if (least[0] == 0) {
+  std::unique_ptr<Collective> made = make_parts(comm, partitions, uses, gives, build);
+  std::int64_t is_made[] = {made != nullptr};
+  HEDDLE_TRY(find_least(is_made, comm));
+  if (is_made[0] == 0) {
     return error(MPI_ERR_NO_MEM, "some rank has no memory for a partitioned collective of %d partitions", partitions);
   }
   made->settle(comm.collective_sequence.fetch_add(static_cast<std::uint32_t>(partitions), std::memory_order_relaxed));

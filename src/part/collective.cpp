@@ -76,9 +76,7 @@ Status Collective::start() noexcept {
 Status Collective::ready(std::uint32_t partition) noexcept {
   std::uint32_t state = kShut;
   if (parts_[partition].state.compare_exchange_strong(state, kOpen, std::memory_order_acq_rel)) {
-    vci::Vci& v = *vci;  // a partition that is through may be the last one
     open(parts_[partition]);
-    v.domain().progress_once(v);  // of the other partitions, by threads that call nothing else
     return Status::ok();
   }
   if (state == kGivenUp) return p2p::loss_error(*comm, MPI_ANY_SOURCE);
@@ -121,6 +119,9 @@ Status Collective::outcome_of(std::uint32_t partition) const noexcept {
   const bool given_up = part.state.load(std::memory_order_acquire) == kGivenUp;
   if (given_up || part.error == MPI_ERR_PROC_ABORTED) return p2p::loss_error(*comm, MPI_ANY_SOURCE);
   if (part.error == MPI_SUCCESS) return Status::ok();
+  if (part.error != MPI_ERR_TRUNCATE && part.error != MPI_ERR_NOT_SAME) {
+    return heddle::error(part.error, "partition %u could not be carried out", partition);
+  }
   return heddle::error(
       part.error,
       "a message of partition %u was %s than this rank's arguments say; counts and datatypes have to match at all "

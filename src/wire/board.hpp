@@ -55,7 +55,7 @@ class Board {
                      const std::vector<std::uint32_t>& regions, Board** out) noexcept;
   // All have opened it, as they have told each other: whoever leaves last drops the piece.
   void keep() noexcept { is_kept_ = true; }
-  // Some have not, and nobody keeps it: by whoever has made it, whether or not others still have it open.
+  // Some have not, and nobody keeps it but those whom a loss kept from hearing that: by whoever has made it, whether or not others still have it open.
   static void drop(NodeMemory& node, std::uint64_t offset, std::uint32_t ranks, const Shape& shape) noexcept;
   ~Board();
   Board(const Board&) = delete;
