@@ -4,10 +4,10 @@
 #include <cstring>
 #include <vector>
 
+#include "cut.hpp"
+
 namespace heddle::overlay {
 namespace {
-
-constexpr MPI_Count kPiece = 1 << 30;  // bytes that one PMPI_Pack makes: its counts are ints
 
 struct Envelope {
   MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
@@ -65,7 +65,7 @@ Buffer::~Buffer() {
 
 template <class Move>
 void Buffer::for_pieces(std::uint64_t partition, Move move) {
-  const MPI_Count most = std::max<MPI_Count>(kPiece / size_, 1);
+  const MPI_Count most = std::max<MPI_Count>(static_cast<MPI_Count>(kMostPiece) / size_, 1);
   std::byte* user = data_ + static_cast<std::ptrdiff_t>(partition) * count_ * extent_;
   std::byte* bytes = staged_.get() + partition * each_;
   for (MPI_Count left = count_; left != 0;) {

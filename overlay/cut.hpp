@@ -33,7 +33,6 @@ struct Shape {
     if (partitions == 0) return {0, 0};
     return {grouping.first(group) * each, grouping.count(group) * each};
   }
-  std::uint64_t total() const noexcept { return each * partitions; }
 };
 
 // A message of no partitions is one group, too.

@@ -112,6 +112,18 @@ void set_error(MPI_Status* status, int error) {
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
 }
 
+// visit(own): of ours those that are over, while it returns true. Whether any of ours is active.
+template <class Visit>
+bool visit_over(const Mixed& mixed, Visit visit) {
+  bool active = false;
+  for (const auto& own : mixed.own) {
+    if (!own.request->is_active()) continue;
+    active = true;
+    if (own.request->poll() && !visit(own)) break;
+  }
+  return active;
+}
+
 // One of ours in an array is handed over.
 void conclude_in(const char* name, const Mixed::Own& own, MPI_Status* status, int* rc) {
   const int error = conclude(*own.request, status);
@@ -155,15 +167,12 @@ int any(const char* name, int count, MPI_Request requests[], int* index, int* fl
   int rc = MPI_SUCCESS, done = 0;
   *index = MPI_UNDEFINED;
   const auto try_any = [&] {
-    bool active = false;
-    for (const auto& own : mixed.own) {
-      if (!own.request->is_active()) continue;
-      active = true;
-      if (!own.request->poll()) continue;
+    const bool active = visit_over(mixed, [&](const Mixed::Own& own) {
       *index = own.index;
       rc = tell(name, *own.request, conclude(*own.request, status));
-      return true;
-    }
+      return false;
+    });
+    if (*index != MPI_UNDEFINED) return true;
     if (mixed.host.empty()) {
       done = 1;
     } else {
@@ -194,15 +203,12 @@ int some(const char* name, int count, MPI_Request requests[], bool waits, int* o
   std::vector<int> host_indices(mixed.host.size());
   int rc = MPI_SUCCESS;
   const auto try_some = [&] {
-    bool active = false;
     *outcount = 0;
-    for (const auto& own : mixed.own) {
-      if (!own.request->is_active()) continue;
-      active = true;
-      if (!own.request->poll()) continue;
+    bool active = visit_over(mixed, [&](const Mixed::Own& own) {
       conclude_in(name, own, at(statuses, *outcount), &rc);
       indices[(*outcount)++] = own.index;
-    }
+      return true;
+    });
     int n = MPI_UNDEFINED;
     if (!mixed.host.empty()) {
       const int host_rc =
@@ -363,16 +369,14 @@ int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* ind
   Mixed mixed(count, requests);
   if (mixed.bad) return freed(__func__);
   engine().progress();
-  bool active = false;
-  for (const auto& own : mixed.own) {
-    if (!own.request->is_active()) continue;
-    active = true;
-    if (!own.request->poll()) continue;
+  *index = MPI_UNDEFINED;
+  *flag = 1;
+  const bool active = visit_over(mixed, [&](const Mixed::Own& own) {
     *index = own.index;
-    *flag = 1;
     describe(*own.request, status);
-    return MPI_SUCCESS;
-  }
+    return false;
+  });
+  if (*index != MPI_UNDEFINED) return MPI_SUCCESS;
   int which = MPI_UNDEFINED;
   const int rc = PMPI_Request_get_status_any(mixed.host_count(), mixed.host.data(), &which, flag, status);
   *index = which == MPI_UNDEFINED ? MPI_UNDEFINED : mixed.host_index[static_cast<std::size_t>(which)];
@@ -387,15 +391,12 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* ou
   Mixed mixed(count, requests);
   if (mixed.bad) return freed(__func__);
   engine().progress();
-  bool active = false;
   *outcount = 0;
-  for (const auto& own : mixed.own) {
-    if (!own.request->is_active()) continue;
-    active = true;
-    if (!own.request->poll()) continue;
+  const bool active = visit_over(mixed, [&](const Mixed::Own& own) {
     describe(*own.request, at(statuses, *outcount));
     indices[(*outcount)++] = own.index;
-  }
+    return true;
+  });
   std::vector<MPI_Status> host_statuses(mixed.host.size());
   std::vector<int> host_indices(mixed.host.size());
   int n = MPI_UNDEFINED;

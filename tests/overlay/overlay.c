@@ -1,4 +1,5 @@
-// What an overlay over another MPI can get wrong beyond the rules of partitioned communication (tests/programs/part.c).
+// What an overlay over another MPI can get wrong beyond the rules of partitioned communication (tests/programs/part.c). One program, as each host
+// builds it once.
 //   overlay [mixed | aggregate | types | reuse | ahead | behind | single | asking | barrier | comms | many | threads | together | misuse]; the first rank sends, the last one receives
 #include <pthread.h>
 #include <sched.h>
