@@ -560,12 +560,14 @@ static void threads(void) {
 }
 
 // Two threads are ready at the same moment, again and again, and then nobody calls the overlay at the sender until all has arrived: what
-// one leaves to the other, that one must see.
-enum { kRounds = 20000 };
+// one leaves to the other, that one must see. As often as a busy machine lets them in a few seconds: each round is several turns of
+// its scheduler.
+enum { kRounds = 20000, kSeconds = 5, kNoMore = kRounds + 1 };
 static int arrived_at[2];
 static void* ready_together(void* arg) {
   const int me = (int)(intptr_t)arg;
-  for (int round = 1; round <= kRounds; round++) {
+  int goes_on = 1;
+  for (int round = 1; goes_on; round++) {
     if (me == 0) {
       MPI_Start(&the_send);
       if (round == 1) MPIX_Pbuf_prepare(the_send);
@@ -573,14 +575,15 @@ static void* ready_together(void* arg) {
     __atomic_store_n(&arrived_at[me], round, __ATOMIC_RELEASE);
     for (int spins = 0; __atomic_load_n(&arrived_at[1 - me], __ATOMIC_ACQUIRE) < round; spins++)
       if (spins > 1000) sched_yield();
+    if (me == 1 && __atomic_load_n(&arrived_at[0], __ATOMIC_ACQUIRE) == kNoMore) break;
     sent[me] = (unsigned char)(round + me);
     MPI_Pready(me, the_send);
     if (me == 0) {
-      int word;
-      MPI_Recv(&word, 1, MPI_INT, to, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Recv(&goes_on, 1, MPI_INT, to, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       MPI_Wait(&the_send, MPI_STATUS_IGNORE);
     }
   }
+  if (me == 0) __atomic_store_n(&arrived_at[0], kNoMore, __ATOMIC_RELEASE);
   return NULL;
 }
 static void together(void) {
@@ -597,12 +600,14 @@ static void together(void) {
     ready_together((void*)0);
     pthread_join(other, NULL);
   }
-  for (int round = 1; receives() && round <= kRounds; round++) {
+  const double end = MPI_Wtime() + kSeconds;
+  for (int round = 1, goes_on = receives(); goes_on; round++) {
     MPI_Start(&the_receive);
     MPI_Wait(&the_receive, MPI_STATUS_IGNORE);
     CHECK(got[0] == (unsigned char)round && got[1] == (unsigned char)(round + 1), "%d %d in round %d", got[0], got[1],
           round);
-    MPI_Send(&round, 1, MPI_INT, from, 1, MPI_COMM_WORLD);
+    goes_on = round < kRounds && MPI_Wtime() < end;
+    MPI_Send(&goes_on, 1, MPI_INT, from, 1, MPI_COMM_WORLD);
   }
   free_both(&the_send, &the_receive);
 }
