@@ -106,6 +106,11 @@ void Receive::fail() noexcept {
   p2p::finish(*this);
 }
 
+// Less than before is believed by halves.
+std::int64_t Receive::learn(std::int64_t before, std::int64_t took) noexcept {
+  return std::min(std::max(took, before / 2), kMostSpread);
+}
+
 // By the holder of the VCI's lock.
 void Receive::link() noexcept {
   linked = true;
@@ -131,6 +136,8 @@ Status Receive::start() noexcept {
   bytes = args.peer == MPI_PROC_NULL ? 0 : static_cast<MPI_Count>(args.total());
   all = 0;
   first_at = 0;
+  started_at = vci->domain().now();
+  if (whole < kMostSpread) vci->domain().expect_until(started_at + 2 * whole);
   for (std::uint32_t i = 0; i < args.partitions; ++i) counts[i].store(0, std::memory_order_relaxed);
   complete.store(0, std::memory_order_relaxed);
   ++epoch;
@@ -165,10 +172,10 @@ void Receive::note(std::uint64_t at, std::uint64_t n) noexcept {
   }
   all += n;
   if (all != args.total()) return;
-  if (first_at != 0) {
-    spread = std::min(std::max(domain.now() - first_at, spread / 2), kMostSpread);
-    domain.expect_until(0);
-  }
+  const std::int64_t now = domain.now();
+  whole = learn(whole, now - started_at);
+  if (first_at != 0) spread = learn(spread, now - first_at);
+  domain.expect_until(0);
   p2p::finish(*this);
 }
 

@@ -10,7 +10,9 @@
 //          else by packets. The receiver counts bytes, for each partition of its own.
 // Late:    what was ready before the receiver's start was known is sent by a task, as a copy must not hold the VCI's lock.
 // Waiting: threads are ready within a few per cent of their time of each other. Whoever waits for the last of them does not
-//          sleep as soon as usual, but for twice as long as it took lately: to be woken costs 100 us.
+//          sleep as soon as usual, but for twice as long as it took lately: to be woken costs 100 us. The same from the start
+//          on, where that took little: the core of one that sleeps is taken by threads of the sender's side, and then its last
+//          partition waits for them.
 // Ends:    the sender's memory stays until the receiver has said bye, or is lost; it holds nothing by then but its own block.
 // Losses:  who waits gives up (p2p/loss.hpp). What a lost sender may still write: docs/decisions/partitioned.md.
 // Threads: MPI_Pready and MPI_Parrived any number. Start, link, clear, and the end: the VCI's lock.
@@ -111,6 +113,7 @@ struct Receive : mpi::Request, vci::Task {
   void say_clear() noexcept;
   void link() noexcept;
   void fail() noexcept;
+  static std::int64_t learn(std::int64_t before, std::int64_t took) noexcept;
 
   static constexpr std::int64_t kFirstSpread = 1'000'000, kMostSpread = 20'000'000;  // ns
 
@@ -118,8 +121,8 @@ struct Receive : mpi::Request, vci::Task {
   mpi::PackCursor cursor;
   std::unique_ptr<std::atomic<std::uint64_t>[]> counts;  // bytes of each partition
   std::uint64_t all = 0;
-  std::int64_t first_at = 0;           // when the first of them came, ns
-  std::int64_t spread = kFirstSpread;  // from the first to the last, of late
+  std::int64_t started_at = 0, first_at = 0;                 // ns; the first of them came
+  std::int64_t whole = kFirstSpread, spread = kFirstSpread;  // from the start, from the first to the last, of late
   std::uint32_t epoch = 0;
   Setup setup{};
   mpi::Request* matching = nullptr;
