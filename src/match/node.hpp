@@ -30,8 +30,8 @@ template <unsigned kClass>
 struct InClass {};  // of messages: those of a bin, of a table for one class of receives
 
 struct ReceiveNode : Link<InBin> {
-  Key key{};
-  std::uint64_t sequence = 0;  // set by the engine: the order of posting
+  Key key;
+  std::uint64_t sequence;  // set by the engine: the order of posting
 
   bool queued() const noexcept { return linked(); }
 };

@@ -40,13 +40,18 @@ struct Part;
 struct Node {
   enum Kind : std::uint32_t { kBlock, kStrided, kBlocks, kRepeat, kSequence };
 
-  Kind kind = kBlock;
-  std::uint32_t depth = 0;  // sequences on the longest path down to a kRepeat or a leaf
-  MPI_Count size = 0;       // bytes
-  MPI_Count count = 1;
-  MPI_Count stride = 0;
+  constexpr Node() noexcept : kind(kBlock), depth(0), size(0), count(1), stride(0), bytes(0) {}
+  // Leaves the members as they are, to be set.
+  struct Unset {};
+  explicit Node(Unset) noexcept {}
+
+  Kind kind;
+  std::uint32_t depth;  // sequences on the longest path down to a kRepeat or a leaf
+  MPI_Count size;       // bytes
+  MPI_Count count;
+  MPI_Count stride;
   union {
-    MPI_Count bytes = 0;  // kStrided
+    MPI_Count bytes;      // kStrided
     const Node* child;    // kRepeat
     const Block* blocks;  // kBlocks: count + 1
     const Part* parts;    // kSequence: count

@@ -24,6 +24,9 @@ inline std::byte* address_at(std::uintptr_t base, MPI_Count offset) noexcept {
 }
 
 struct PackCursor {
+  // To be set by init().
+  PackCursor() noexcept : root_(Node::Unset{}) {}
+
   // The stream of `count` items of `type` at `base`, at its first byte. REQUIRES: unpack() needs writable memory.
   void init(const Datatype& type, MPI_Count count, const void* base) noexcept {
     position_ = 0;

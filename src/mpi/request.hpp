@@ -45,7 +45,8 @@ struct RequestType {
 };
 
 struct Request : Object {
-  explicit Request(const RequestType& t) noexcept : Object(Kind::kRequest), type(&t) {}
+  explicit Request(const RequestType& t, Comm* c = nullptr, vci::Vci* v = nullptr) noexcept
+      : Object(Kind::kRequest), type(&t), comm(c), vci(v) {}
   // One that is complete from birth.
   struct Complete {};
   constexpr Request(const RequestType& t, Complete) noexcept
@@ -73,7 +74,7 @@ struct Request : Object {
   // destruction needs.
   struct Reaper : vci::Task, vci::Abandoned {
     Request* request;
-  } reaper;  // filled in when it is needed
+  } reaper;  // set when it is needed
 
   // Before it is started for the first time.
   void make_persistent() noexcept {

@@ -122,6 +122,7 @@ bool revoke(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
   }
   // What its living sender has under way goes nowhere; the end of it destroys the request.
   receive.cursor.init(mpi::byte_type(), 0, nullptr);
+  receive.reaper.place = nullptr;  // nobody waits for that
   receive.marks |= Request::kAbandoned;
   vci.unlock_and_wake();
   return true;

@@ -49,7 +49,7 @@ Status ReceiveRequest::start() noexcept NO_THREAD_SAFETY_ANALYSIS {
     start_from_nobody();
   } else {
     vci->lock().lock();
-    post(args);
+    post(args, *comm, *vci);
   }
   return Status::ok();
 }
@@ -88,7 +88,7 @@ void ReceiveRequest::take_unexpected(portals::UnexpectedHeader& message) noexcep
 }
 
 void ReceiveRequest::start_with(portals::UnexpectedHeader& message) noexcept {
-  prepare();
+  prepare(args);
   vci->lock().lock();
   take_unexpected(message);
 }

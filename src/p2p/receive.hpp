@@ -12,44 +12,43 @@
 namespace heddle::p2p {
 
 inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments) noexcept
-    : Request(kReceiveType),
-      args(arguments),
-      stream(&mpi::stream_of(c, arguments.channel, arguments.peer, arguments.tag)) {
-  comm = &c;
-  vci = stream->vci;
-}
+    : ReceiveRequest(c, arguments, mpi::stream_of(c, arguments.channel, arguments.peer, arguments.tag)) {}
+inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments, mpi::Stream& s) noexcept
+    : Request(kReceiveType, &c, s.vci), args(arguments), stream(&s) {}
 
-[[gnu::always_inline]] inline void ReceiveRequest::prepare() noexcept {
+[[gnu::always_inline]] inline void ReceiveRequest::prepare(const Arguments& its) noexcept {
   arrived = 0;
-  cursor.init(*args.type, args.count, args.buffer);
+  cursor.init(*its.type, its.count, its.buffer);
 }
 
-// (Not from `args`: they may just have been stored there one by one, and to load peer and tag together would wait for that.)
-[[gnu::always_inline]] inline void ReceiveRequest::post(const Arguments& arguments) noexcept {
-  prepare();
-  key = {comm->address.context + static_cast<std::uint32_t>(arguments.channel), arguments.peer, arguments.tag};
-  if (!vci->matching().append_to_empty(*this)) [[unlikely]] {
-    portals::UnexpectedHeader* message = vci->matching().append(*this);
+// (Not from the members: they may just have been stored there, and a load would wait for that.)
+[[gnu::always_inline]] inline void ReceiveRequest::post(const Arguments& its, Comm& its_comm,
+                                                        vci::Vci& its_vci) noexcept {
+  prepare(its);
+  key = {its_comm.address.context + static_cast<std::uint32_t>(its.channel), its.peer, its.tag};
+  if (!its_vci.matching().append_to_empty(*this)) [[unlikely]] {
+    portals::UnexpectedHeader* message = its_vci.matching().append(*this);
     if (message != nullptr) return take_unexpected(*message);
   }
-  if (vci->sources().are_blocked()) [[unlikely]]
-    vci->sources().search(*this);
-  vci->lock().unlock();
+  if (its_vci.sources().are_blocked()) [[unlikely]]
+    its_vci.sources().search(*this);
+  its_vci.lock().unlock();
 }
 
 // Makes and posts a receive in one go. Null when memory ran out. REQUIRES: not from MPI_PROC_NULL.
 [[gnu::always_inline]] inline ReceiveRequest* post_receive(Comm& comm, const Arguments& arguments) noexcept
     NO_THREAD_SAFETY_ANALYSIS {
   mpi::Stream& stream = mpi::stream_of(comm, arguments.channel, arguments.peer, arguments.tag);
-  stream.vci->lock().lock();
-  auto* receive = stream.vci->pool().make<ReceiveRequest>(comm, arguments);
+  vci::Vci& vci = *stream.vci;
+  vci.lock().lock();
+  auto* receive = vci.pool().make<ReceiveRequest>(comm, arguments, stream);
   if (receive == nullptr) [[unlikely]] {
-    stream.vci->lock().unlock();
+    vci.lock().unlock();
     return nullptr;
   }
   ++stream.receives;
   mpi::retain(*arguments.type);
-  receive->post(arguments);
+  receive->post(arguments, comm, vci);
   return receive;
 }
 

@@ -71,11 +71,13 @@ inline std::uint64_t name_of(const SendRequest& send) noexcept { return reinterp
 
 struct ReceiveRequest : Request, portals::MatchEntry {
   ReceiveRequest(Comm& comm, const Arguments& arguments) noexcept;
+  // The same by one who knows where it comes in.
+  ReceiveRequest(Comm& comm, const Arguments& arguments, mpi::Stream& stream) noexcept;
 
   // Posts the receive. REQUIRES: complete or never started.
   Status start() noexcept;
-  // The same for one from any rank but MPI_PROC_NULL, by the holder of the VCI's lock, who loses it. REQUIRES: arguments == args.
-  void post(const Arguments& arguments) noexcept RELEASE(vci->lock());
+  // The same for one from any rank but MPI_PROC_NULL, by the holder of the VCI's lock, who loses it. REQUIRES: the request's own.
+  void post(const Arguments& its, Comm& its_comm, vci::Vci& its_vci) noexcept RELEASE(its_vci.lock());
   // Takes a message that was extracted by a matched probe.
   void start_with(portals::UnexpectedHeader& message) noexcept;
 
@@ -90,16 +92,16 @@ struct ReceiveRequest : Request, portals::MatchEntry {
 
   Arguments args;
   mpi::Stream* stream;
+  std::uint64_t arrived;  // bytes of the message; a usual receive touches no line behind the cursor's first
   mpi::PackCursor cursor;
   std::uint64_t expected;  // bytes of the message
-  std::uint64_t arrived;
   // Of a rendezvous, what gets the message without the sender's help; null when there is none.
   Pull* pull;
   FetchOp* fetching;
   const portals::Arriving::Name* arriving;  // with the mark kArriving: how its packets come (eager.hpp)
 
  private:
-  void prepare() noexcept;
+  void prepare(const Arguments& its) noexcept;
   void start_from_nobody() noexcept;
   // Takes a message that was there first, by the holder of the VCI's lock, who loses it.
   void take_unexpected(portals::UnexpectedHeader& message) noexcept RELEASE(vci->lock());

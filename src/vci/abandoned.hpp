@@ -11,9 +11,9 @@ namespace heddle::vci {
 
 struct Abandoned {
   // A process is lost. Removes nobody; what it completes is removed later.
-  void (*on_loss)(Abandoned&) = nullptr;
-  Abandoned* next = nullptr;
-  Abandoned** place = nullptr;  // what points here; null: on no list
+  void (*on_loss)(Abandoned&);
+  Abandoned* next;
+  Abandoned** place;  // what points here; null: on no list
 };
 
 class AbandonedList {

@@ -17,7 +17,7 @@ namespace heddle::vci {
 class Pool {
  public:
   static constexpr std::size_t kBlockBytes = 384;
-  struct alignas(16) Block {
+  struct alignas(64) Block {
     Block() noexcept {}  // leaves the bytes as they are
     std::byte bytes[kBlockBytes];
   };
