@@ -200,9 +200,16 @@ Status irecv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int sour
 }
 
 [[gnu::flatten]] Status recv(Comm& comm, void* buffer, MPI_Count count, Datatype& type, int source, int tag,
-                             Channel channel, MPI_Status* status) {
-  ReceiveRequest request(comm, Arguments{buffer, count, &type, source, tag, channel});
-  HEDDLE_TRY(request.start());
+                             Channel channel, MPI_Status* status) NO_THREAD_SAFETY_ANALYSIS {
+  const Arguments arguments{buffer, count, &type, source, tag, channel};
+  mpi::Stream& stream = mpi::stream_of(comm, channel, source, tag);
+  ReceiveRequest request(comm, arguments, stream);
+  if (source == MPI_PROC_NULL) {
+    HEDDLE_TRY(request.start());
+  } else {
+    stream.vci->lock().lock();
+    request.post(arguments, comm, *stream.vci);
+  }
   wait(request);
   if (status != nullptr) fill_status(request, status);
   return outcome(request);
