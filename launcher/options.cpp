@@ -1,8 +1,10 @@
 #include "options.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <span>
+#include <sstream>
 #include <string_view>
 
 #include "base/spelling.hpp"
@@ -60,6 +62,12 @@ constexpr UnitName kMappings[] = {{"core", Unit::kCore},      {"slot", Unit::kCo
 // What follows upon an unknown word; nothing when no known one is near.
 std::string did_you_mean(const std::string& meant) { return meant.empty() ? "" : "; did you mean '" + meant + "'?"; }
 
+std::string listed(std::span<const std::string_view> names) {
+  std::string list;
+  for (std::string_view name : names) list.append(list.empty() ? "" : ", ").append(name);
+  return list;
+}
+
 Status read_unit(const char* option, std::span<const UnitName> known, const std::string& text, Unit& unit) {
   std::vector<std::string_view> names;
   for (const UnitName& u : known) {
@@ -69,10 +77,34 @@ Status read_unit(const char* option, std::span<const UnitName> known, const std:
     }
     names.emplace_back(u.name);
   }
-  std::string list;
-  for (std::string_view name : names) list.append(list.empty() ? "" : ", ").append(name);
   return error(MPI_ERR_ARG, "%s does not know '%s'%s (it takes one of: %s)", option, text.c_str(),
-               did_you_mean(std::string(nearest_word(text, names))).c_str(), list.c_str());
+               did_you_mean(std::string(nearest_word(text, names))).c_str(), listed(names).c_str());
+}
+
+constexpr std::string_view kHandlers[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
+
+// In any case (MPI 5.0, 11.8.4); the library reads it from the environment.
+Status read_handler(const std::string& text, Variables& variables) {
+  std::string name = text;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (std::ranges::count(kHandlers, name) == 0) {
+    return error(MPI_ERR_ARG, "-initial-errhandler does not know '%s'%s (it takes one of: %s)", text.c_str(),
+                 did_you_mean(std::string(nearest_word(name, kHandlers))).c_str(), listed(kHandlers).c_str());
+  }
+  variables.emplace_back("HEDDLE_INITIAL_ERRHANDLER", name);
+  return Status::ok();
+}
+
+// Kinds that nobody supports are asked for in vain, which is no error: the program sees what there is.
+Status read_memory_kinds(const std::string& text, std::vector<std::string>& notes) {
+  constexpr std::string_view kKnown[] = {"system", "mpi", "mpi:alloc_mem", "mpi:win_allocate",
+                                         "mpi:win_allocate_shared"};
+  std::stringstream list(text);
+  for (std::string kind; std::getline(list, kind, ',');) {
+    if (std::ranges::count(kKnown, kind) != 0) continue;
+    notes.push_back("-memory-alloc-kinds: there is no support for '" + kind + "'; the program is told: system,mpi");
+  }
+  return Status::ok();
 }
 
 // The order is the order of --help.
@@ -141,6 +173,11 @@ constexpr Row kRows[] = {
        p.options.remote_mpiexec = v[0];
        return v[0].empty() ? error(MPI_ERR_ARG, "--remote-mpiexec needs a path") : Status::ok();
      }},
+    {"initial-errhandler", "HANDLER",
+     "mpi_errors_are_fatal (default), mpi_errors_abort or mpi_errors_return: of this program",
+     [](Parse& p, Values v) { return read_handler(v[0], p.program.variables); }},
+    {"memory-alloc-kinds", "KIND[:RESTRICTOR],...", "memory that this program wants to hand to MPI",
+     [](Parse& p, Values v) { return read_memory_kinds(v[0], p.options.notes); }},
     {"oversubscribe", "", "let several ranks share a core (with --bind-to), or hosts have more ranks than slots",
      [](Parse& p, Values) {
        p.options.binding.oversubscribe = true;

@@ -47,6 +47,7 @@ Status init_thread(int*, char***, int required, int* provided) {
     comm::leave().ignore();
     return status;
   }
+  for (mpi::Comm* comm : {process.world(), process.self()}) mpi::set_errhandler(*comm, mpi::initial_errhandler());
   main_thread = std::this_thread::get_id();
   *provided = required;
   mpi::publish_world(&process);

@@ -20,6 +20,9 @@ constexpr const char* kLongMessageWays[] = {"rendezvous", "eager"};  // vci::Lon
 
 constexpr const char* kOffOn[] = {"off", "on"};
 
+// the first of Errhandler::Action
+constexpr const char* kHandlers[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
+
 constexpr const char* kFabricUses[] = {"auto", "always"};  // FabricUse
 
 // A text about the network, which nobody needs to set.
@@ -169,6 +172,10 @@ const std::array<Control, kControls> kTable{{
      MPI_T_VERBOSITY_TUNER_BASIC,
      MPI_T_SCOPE_LOCAL,
      ""},
+    {"initial_errhandler", "HEDDLE_INITIAL_ERRHANDLER", "errors",
+     "the error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of errors before MPI_Init and after MPI_Finalize; "
+     "mpiexec -initial-errhandler sets it",
+     0, 0, static_cast<int>(std::size(kHandlers)) - 1, kHandlers, MPI_T_VERBOSITY_USER_BASIC, MPI_T_SCOPE_LOCAL},
     {"fabric", "HEDDLE_FABRIC", "network",
      "when ranks talk by libfabric: auto, where they are on different nodes; or always, also within a node",
      kFabricAuto, 0, static_cast<int>(std::size(kFabricUses)) - 1, kFabricUses, MPI_T_VERBOSITY_USER_BASIC,

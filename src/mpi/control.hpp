@@ -49,6 +49,7 @@ enum ControlIndex : int {
   kCheckCollectives,
   kPlans,
   kProfile,
+  kInitialErrhandler,
   kFabric,
   kFabricProvider,
   kFabricInterface,

@@ -10,6 +10,7 @@
 
 #include "base/slab.hpp"
 #include "boot/boot.hpp"
+#include "mpi/control.hpp"
 #include "mpi/error_text.hpp"
 #include "mpi/file.hpp"
 #include "mpi/handle.hpp"
@@ -157,6 +158,19 @@ Status check_target(const Errhandler& errhandler, Kind kind) {
                                      : "Session");
 }
 
+Errhandler& initial_errhandler() noexcept {
+  int action = 0;  // fatal too where the value is not legal, which MPI_Init refuses
+  read_control(kInitialErrhandler, &action, MPI_ERR_OTHER).ignore();
+  switch (static_cast<Action>(action)) {
+    case Action::kAbort:
+      return predefined().abort;
+    case Action::kReturn:
+      return predefined().returns;
+    default:
+      return predefined().fatal;
+  }
+}
+
 void release(Errhandler& errhandler) noexcept {
   if (errhandler.is_predefined()) return;
   if (errhandler.release()) errhandlers().give_back(&errhandler);
@@ -193,7 +207,7 @@ void flush_output() noexcept {
 
 int raise(Comm* comm, Status status, const char* procedure) noexcept {
   if (comm == nullptr || (process() != nullptr && comm == process()->own())) comm = from_handle(MPI_COMM_SELF);
-  if (comm == nullptr) return act(predefined().fatal, "", status, procedure, [](int*) {});
+  if (comm == nullptr) return act(initial_errhandler(), "", status, procedure, [](int*) {});
   return raise<MPI_Comm_errhandler_function>(*comm, name_of(*comm), status, procedure);
 }
 

@@ -5,7 +5,7 @@
 // Method:  an implementation returns a Status; the binding hands it to raise(), which finds the handler of the
 //          object and does what it says. A communicator or window that was given none has MPI_ERRORS_ARE_FATAL, a file MPI_ERRORS_RETURN. Errors
 //          that belong to no object go to MPI_COMM_SELF's handler (MPI 5.0, 9.3), or, while there is no MPI_COMM_SELF, to
-//          the initial one, which is fatal.
+//          the initial one, which is what the launch says (HEDDLE_INITIAL_ERRHANDLER), fatal if it says nothing.
 // Threads: any. Handlers run with no lock of the library held, so they may call MPI.
 // Cost:    none on success: raise() is not called then.
 #pragma once
@@ -43,6 +43,9 @@ void release(Errhandler& errhandler) noexcept;
 
 // Whether it is for this kind of object.
 Status check_target(const Errhandler& errhandler, Kind kind);
+
+// What MPI_COMM_WORLD and MPI_COMM_SELF begin with; predefined.
+Errhandler& initial_errhandler() noexcept;
 
 // The handler of an object, with a reference for the caller; never null.
 Errhandler* get_errhandler(Comm& comm) noexcept;

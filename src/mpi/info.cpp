@@ -11,6 +11,7 @@
 
 #include "base/slab.hpp"
 #include "boot/boot.hpp"
+#include "mpi/control.hpp"
 #include "mpi/handle.hpp"
 
 namespace heddle::mpi {
@@ -122,6 +123,10 @@ std::vector<Info::Pair> environment_pairs(int argc, char* const argv[]) {
   }
   char directory[PATH_MAX];
   if (getcwd(directory, sizeof directory) != nullptr) add("wdir", directory);
+  int handler = 0;
+  if (read_control(kInitialErrhandler, &handler, MPI_ERR_OTHER)) {
+    add("mpi_initial_errhandler", spelled(controls()[kInitialErrhandler], handler));
+  }
   pairs.push_back(memory_kinds());
   return pairs;
 }

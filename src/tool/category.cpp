@@ -23,6 +23,7 @@ constexpr Category kCategories[] = {
     {"communicators", "what communicators take"},
     {"collectives", "how collective operations are carried out"},
     {"threads", "how threads share the virtual communication interfaces"},
+    {"errors", "what becomes of errors"},
     {"network", "how hosts reach each other"},
 };
 

@@ -56,6 +56,16 @@ class Options(Case):
         self.assertEqual((done.code, done.out), (0, "x\nx\n"))
         self.assertEqual(done.err, "mpiexec: --mca is Open MPI's and has no meaning here; ignored\n")
 
+    def test_error_handler_and_memory_of_one_program(self):
+        show = ("sh", "-c", "echo ${HEDDLE_INITIAL_ERRHANDLER-none}")
+        done = mpiexec("-initial-errhandler", "MPI_Errors_Return", *show, ":", "-memory-alloc-kinds", "system,mpi:alloc_mem", *show)
+        self.assertEqual((done.code, done.err), (0, ""))
+        self.assertEqual(sorted(done.out.splitlines()), ["mpi_errors_return", "none"])
+        self.assert_fails(mpiexec("--initial-errhandler", "mpi_errors_retrun", "true"), 2,
+                          "-initial-errhandler does not know 'mpi_errors_retrun'; did you mean 'mpi_errors_return'?")
+        done = mpiexec("-memory-alloc-kinds", "mpi,cuda:device", "true")
+        self.assertEqual((done.code, done.err), (0, "mpiexec: -memory-alloc-kinds: there is no support for 'cuda:device'; the program is told: system,mpi\n"))
+
     def test_help_and_version(self):
         for option in ("--help", "-help", "-h"):
             done = mpiexec(option)
