@@ -51,7 +51,8 @@ void cancel_send(Request& request) {
   auto& send = static_cast<SendRequest&>(request);
   if (send.lane == nullptr) return;  // there was nothing to wait for
   if (send.lane->cancel(send)) return end_cancelled(send);
-  take_back(send, *send.lane);
+  const auto end = [](vci::MessageOp& op) { end_cancelled(static_cast<SendRequest&>(op)); };
+  if (!send.lane->recall(send, end)) take_back(send, *send.lane);
 }
 
 void on_take_back(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {

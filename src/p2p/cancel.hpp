@@ -2,8 +2,8 @@
 //
 // Method:  what has not left is taken off the lane's queue. Otherwise the receiver is asked: it takes the message off its list
 //          and says so, or keeps silent, since then the message is matched, and its usual answer ends the send.
-// Limits:  a receiver answers when it next makes progress. What is held here for want of room there, and was found by a search of
-//          the receiver's (vci/held.hpp), is not taken back: it goes when it is asked for, or when there is room.
+//          So it is with what is held here for want of room there, once the receiver was shown it (vci/held.hpp).
+// Limits:  a receiver answers when it next makes progress.
 // Threads: any, for a request of its own.
 #pragma once
 

@@ -10,6 +10,8 @@
 //   leave   the same                                               nobody wants the offered message any more
 //   end     the same as search, without the key      the receive has got another message, or was cancelled
 //   take    receiver → sender   {lane, sender}                     a matched probe has taken the message
+//   recall  sender → receiver   {lane, sender, number}             forget the message, if a probe was told of it
+//   recalled receiver → sender  {lane, number}                     that is done; if a receive or a probe had taken it, that was said before
 //
 // The code of an offer, or of what is found, is the number of messages that the sender knew to be taken: the receiver may have
 // taken this very one since. Then it says nothing, and the sender, who hears of it, offers again. A receive takes what it is offered by its cts (p2p/protocol.hpp). `lane` and `sender` name what the sender has, `search` names
@@ -26,7 +28,7 @@ namespace heddle::portals {
 inline constexpr std::uint8_t kFlowPortal = 13, kOfferPortal = 14, kFoundPortal = 15;
 
 // Header::code of a packet for kFlowPortal.
-enum FlowCode : std::uint16_t { kAsk, kGrant, kSearch, kPeek, kAccept, kLeave, kTake, kEnd };
+enum FlowCode : std::uint16_t { kAsk, kGrant, kSearch, kPeek, kAccept, kLeave, kTake, kEnd, kRecall, kRecalled };
 
 // Of messages: their headers, and the bytes of those payloads that a header has no room for.
 struct Credit {
@@ -39,7 +41,7 @@ struct AskPrefix {
   Credit used;  // since the last ask
   Credit left;
 };
-// The payload of ask: where the answer goes. An ask that has crossed a grant on its way gets none: its sender knows better by
+// The payload of ask and of recall: where the answer goes. An ask that has crossed a grant on its way gets none: its sender knows better by
 // then, and asks again.
 struct AskFrom {
   std::uint32_t process;
@@ -66,6 +68,12 @@ struct DecisionPrefix {
   std::uint64_t lane;
   std::uint64_t sender;
 };
+struct RecallPrefix {
+  std::uint64_t lane;
+  std::uint64_t sender;
+  std::uint64_t number;  // is never that of another message
+};
+static_assert(sizeof(RecallPrefix) <= wire::kMaxPrefix);
 static_assert(sizeof(AskPrefix) <= wire::kMaxPrefix && sizeof(OfferPrefix) <= wire::kMaxPrefix);
 
 }  // namespace heddle::portals

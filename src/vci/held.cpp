@@ -22,6 +22,7 @@ bool HeldMessages::hold(MessageOp& message, const Envelope& envelope) noexcept {
 }
 
 void HeldMessages::call_search(HeldMessage& message) noexcept {
+  if (message.end != nullptr) return;
   auto* search = static_cast<Search*>(engine_.arrive(message.key));
   if (search == nullptr) return;
   search->caller = &message;
@@ -112,7 +113,7 @@ void HeldMessages::leave() noexcept {
   const std::uint64_t name = give_back_offered();
   HeldMessage& message = *std::exchange(on_offer_, nullptr);
   end_search(name);
-  call_search(message);
+  message.end != nullptr ? hide(message) : call_search(message);
 }
 
 std::uint64_t HeldMessages::give_back_offered() noexcept {
@@ -126,6 +127,7 @@ void HeldMessages::withdraw_offer() noexcept {
   if (on_offer_ == nullptr) return;
   offered_to_->caller = on_offer_;
   offered_to_->caller_number = on_offer_->number;
+  if (on_offer_->end != nullptr) hide(*on_offer_);
   on_offer_ = nullptr;
   pending_.emplace(offered_to_->order, offered_to_);
 }
@@ -139,7 +141,7 @@ MessageOp* HeldMessages::take(std::uint64_t name) noexcept {
 
 const HeldMessage* HeldMessages::front() const noexcept {
   const HeldMessage* oldest = order_.front();
-  return oldest == on_offer_ ? nullptr : oldest;
+  return oldest == on_offer_ || (oldest != nullptr && oldest->end != nullptr) ? nullptr : oldest;
 }
 
 void HeldMessages::forget_searches() noexcept {
@@ -156,6 +158,8 @@ void HeldMessages::forget_searches() noexcept {
 void HeldMessages::close() noexcept {
   withdraw_offer();
   forget_searches();
+  for (HeldMessage* message : recalled_) message->end = nullptr;
+  recalled_.clear();
 }
 
 bool HeldMessages::cancel(MessageOp& message) noexcept {
@@ -164,11 +168,34 @@ bool HeldMessages::cancel(MessageOp& message) noexcept {
   return true;
 }
 
+std::uint64_t HeldMessages::recall(MessageOp& message, EndRecalled end) noexcept {
+  HeldMessage& held = *message.held;
+  if (held.end != nullptr) return 0;
+  held.end = end;
+  recalled_.push_back(&held);
+  if (&held != on_offer_) hide(held);
+  return held.number;
+}
+
+// What the receiver has said of an offer came before this.
+HeldMessages::Recalled HeldMessages::recalled(std::uint64_t number) noexcept {
+  const auto at = std::ranges::find(recalled_, number, &HeldMessage::number);
+  if (at == recalled_.end()) return {};
+  const EndRecalled end = (*at)->end;
+  return {remove(**at), end};
+}
+
+void HeldMessages::hide(HeldMessage& message) noexcept {
+  engine_.remove(message);
+  message.is_hidden = true;
+}
+
 // REQUIRES: it is not on offer.
 MessageOp* HeldMessages::remove(HeldMessage& message) noexcept {
   MessageOp* op = message.op;
   std::erase(found_, &message);
-  engine_.remove(message);
+  std::erase(recalled_, &message);
+  if (!message.is_hidden) engine_.remove(message);
   order_.remove(message);
   op->held = nullptr;
   message.number = 0;

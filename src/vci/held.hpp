@@ -7,7 +7,8 @@
 //          that admits none *stands*, and a message that is held later takes the oldest standing search that admits it back to
 //          its place among the pending ones. A search whose receive got another message is taken off: a receiver that is
 //          served by others, while this lane waits, must not fill the sender's memory. One message is on offer at a time, and stays at its place: whatever comes next
-//          depends on whether it is taken.
+//          depends on whether it is taken. One that is cancelled after the receiver was shown it is *recalled*: the receiver forgets
+//          it and says so, unless it has taken it, which it has said before.
 // Threads: the holder of the lane's lock.
 // Cost:    matching is the engines'; 200 bytes a message, 200 a search.
 #pragma once
@@ -25,13 +26,17 @@ namespace heddle::vci {
 
 struct InHeld {};  // the order in which they were held
 
+using EndRecalled = void (*)(MessageOp&);
+
 struct HeldMessage : match::MessageNode, match::Link<InHeld> {
   HeldMessage(MessageOp& o, const Envelope& e) noexcept : op(&o), name(e.name), total(e.total) { key = e.key; }
   MessageOp* op;
   std::uint64_t name;
   std::uint64_t total;
-  std::uint64_t number = 0;  // the same is never given again; 0 when it is held no more
-  bool shown = false;        // the receiver was told of it
+  std::uint64_t number = 0;   // the same is never given again; 0 when it is held no more
+  bool shown = false;         // the receiver was told of it
+  bool is_hidden = false;     // no search finds it any more
+  EndRecalled end = nullptr;  // while the receiver is asked to forget it
 };
 
 // The answer to a search.
@@ -60,13 +65,22 @@ class HeldMessages {
   bool is_on_offer(std::uint64_t name) const noexcept { return on_offer_ != nullptr && on_offer_->name == name; }
   // It has taken one that a probe has found, by its name, before it saw what is on offer.
   MessageOp* take(std::uint64_t name) noexcept;
-  // The oldest, which leaves in the usual way; null: there is none, or it is on offer.
+  // The oldest, which leaves in the usual way; null: there is none, or it is on offer or recalled.
   const HeldMessage* front() const noexcept;
   void pop_front() noexcept { remove(*order_.front()); }
   // The receiver looks for nothing here any more: messages leave in the usual way.
   void forget_searches() noexcept;
   // Takes off a message that the receiver knows nothing of. False: it does.
   bool cancel(MessageOp& message) noexcept;
+  // The receiver, which knows of this message, is to forget it. Nobody is shown it any more, and nothing passes it until then: the
+  // receiver may have taken it already. Its number; 0: that was asked before.
+  std::uint64_t recall(MessageOp& message, EndRecalled end) noexcept;
+  // The receiver has forgotten the one with this number, which is the caller's. No op: it was taken before.
+  struct Recalled {
+    MessageOp* op = nullptr;
+    EndRecalled end = nullptr;
+  };
+  Recalled recalled(std::uint64_t number) noexcept;
   // There is nobody to decide any more.
   void close() noexcept;
 
@@ -92,6 +106,7 @@ class HeldMessages {
   std::uint64_t give_back_offered() noexcept;  // its name
   void call_search(HeldMessage& message) noexcept;
   void withdraw_offer() noexcept;
+  void hide(HeldMessage& message) noexcept;
   MessageOp* remove(HeldMessage& message) noexcept;
 
   match::Queue<HeldMessage, InHeld> order_;
@@ -101,6 +116,7 @@ class HeldMessages {
   HeldMessage* on_offer_ = nullptr;
   Search* offered_to_ = nullptr;
   std::vector<HeldMessage*> found_;  // by probes, since the receiver looks for something here
+  std::vector<HeldMessage*> recalled_;
   Slab<HeldMessage> messages_;
   Slab<Search> searches_;
   std::uint64_t next_order_ = 0;

@@ -50,6 +50,17 @@ bool Lane::cancel(MessageOp& op) noexcept {
   return op.held != nullptr ? held_->cancel(op) : queue_.remove(op);
 }
 
+bool Lane::recall(MessageOp& op, EndRecalled end) noexcept {
+  LockGuard guard(lock_);
+  if (op.held == nullptr) return false;
+  const std::uint64_t number = held_->recall(op, end);
+  if (number == 0) return true;
+  const portals::RecallPrefix prefix{reinterpret_cast<std::uint64_t>(this), op.held->name, number};
+  const portals::AskFrom from = self();
+  post_control_locked({portals::kFlowPortal, sizeof prefix, portals::kRecall, 0, 0, 0}, &prefix, &from, sizeof from);
+  return true;
+}
+
 void Lane::close() noexcept {
   LockGuard guard(lock_);
   if (closed_) return;

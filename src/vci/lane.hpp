@@ -103,6 +103,9 @@ class Lane {
   void stream(SendOp& op) noexcept;
   // Takes an operation off the queue that has not begun. False when it is not there.
   bool cancel(MessageOp& op) noexcept;
+  // The same for one that its receiver was shown, and is asked to forget: then `end` is called, with no lane's lock held, unless the
+  // receiver has taken it. False: it is not held any more.
+  bool recall(MessageOp& op, EndRecalled end) noexcept;
   // Whether it is at home, and may be for long: the receiver has said that it has no room for it.
   bool is_kept_at_home(const MessageOp& op) const noexcept REQUIRES(lock_) {
     return op.held != nullptr ? credit_.is_refused() : op.stays;
@@ -139,6 +142,7 @@ class Lane {
   void hold(MessageOp& op, const Envelope& envelope) noexcept REQUIRES(lock_);
   void release_held() noexcept REQUIRES(lock_);
   void ask() noexcept REQUIRES(lock_);
+  portals::AskFrom self() const noexcept REQUIRES(lock_);
   void answer_searches() noexcept REQUIRES(lock_);
   void taken(MessageOp* op) noexcept REQUIRES(lock_);
   void after_decision() noexcept REQUIRES(lock_);

@@ -87,10 +87,14 @@ void Lane::release_held() noexcept {
   if (!queue_.empty()) credit_.close();
 }
 
+portals::AskFrom Lane::self() const noexcept {
+  return {owner_.domain().self(), static_cast<std::uint16_t>(owner_.index()), credit_.grants()};
+}
+
 void Lane::ask() noexcept {
   portals::AskPrefix prefix{reinterpret_cast<std::uint64_t>(this), {}, {}};
   credit_.ask(&prefix.used, &prefix.left);
-  const portals::AskFrom from{owner_.domain().self(), static_cast<std::uint16_t>(owner_.index()), credit_.grants()};
+  const portals::AskFrom from = self();
   post_control_locked({portals::kFlowPortal, sizeof prefix, portals::kAsk, 0, 0, 0}, &prefix, &from, sizeof from);
 }
 
@@ -122,6 +126,7 @@ void Lane::after_decision() noexcept {
 
 void Lane::on_flow(const wire::Packet& packet) noexcept {
   bool wake = false;
+  HeldMessages::Recalled recalled;
   {
     LockGuard guard(lock_);
     if (closed_) return;
@@ -160,10 +165,16 @@ void Lane::on_flow(const wire::Packet& packet) noexcept {
       case portals::kTake:
         taken(held_->take(packet.prefix_as<portals::DecisionPrefix>().sender));
         break;
+      case portals::kRecalled:
+        if (held_ == nullptr) break;
+        recalled = held_->recalled(packet.prefix_as<portals::DecisionPrefix>().sender);
+        after_decision();
+        break;
       default:
         owner_.domain().fatal("a packet of flow control came that no peer of this version sends");
     }
   }
+  if (recalled.op != nullptr) recalled.end(*recalled.op);
   if (wake) owner_.wake_waiters();
 }
 

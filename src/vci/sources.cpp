@@ -210,6 +210,17 @@ void Sources::on_found(const wire::Packet& packet) noexcept NO_THREAD_SAFETY_ANA
                           offer.total});
 }
 
+// Of a message that a receive or a probe has taken, the sender has been told so by now.
+void Sources::on_recall(const wire::Packet& packet) noexcept {
+  const auto recall = packet.prefix_as<portals::RecallPrefix>();
+  portals::AskFrom from;
+  std::memcpy(&from, packet.payload, sizeof from);
+  Source* source = source_of(recall.lane, from);
+  if (source == nullptr) return;
+  std::erase_if(source->found, [&](const Found& found) { return found.sender == recall.sender; });
+  decide(*source, portals::kRecalled, recall.number);
+}
+
 void Sources::take(const Found& found) noexcept {
   Source& source = sources_[found.source];
   decide(source, portals::kTake, found.sender);

@@ -38,6 +38,7 @@ class Sources final : public portals::Keeper {
   bool are_blocked() const noexcept { return blocked_ != 0; }
 
   void on_ask(const wire::Packet& packet) noexcept;
+  void on_recall(const wire::Packet& packet) noexcept;
   void keep(std::size_t bytes) noexcept override {
     headers_.keep(1);
     bytes_.keep(bytes);

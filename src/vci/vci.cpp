@@ -20,6 +20,7 @@ void on_stray_short(Vci& vci, wire::Header header, const std::byte* payload, std
 // Of a lane of this process, by its name; or, asked by a lane, of this process's memory.
 void on_flow(Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
   if (packet.header.code == portals::kAsk) return vci.sources().on_ask(packet);
+  if (packet.header.code == portals::kRecall) return vci.sources().on_recall(packet);
   reinterpret_cast<Lane*>(packet.prefix_as<portals::DecisionPrefix>().lane)->on_flow(packet);
 }
 

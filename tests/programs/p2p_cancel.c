@@ -105,10 +105,58 @@ static void race(int bytes, int rounds) {
   }
 }
 
+static int of_my_source(int mine) {
+  int its;
+  MPI_Sendrecv(&mine, 1, MPI_INT, next, 9, &its, 1, MPI_INT, before, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return its;
+}
+
+// Behind more than a receiver with few headers has room for, so that it looks for the message at its sender: it has been told of it, has
+// taken it, or is about to.
+static void held(int round) {
+  enum { kBefore = 40, kWays = 4 };
+  MPI_Request sends[kBefore], victim, receive = MPI_REQUEST_NULL;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  int got = 0, way = round % kWays;
+  const int length = 8 + round * 700;  // from the third on more than a header carries
+  fill(out, (size_t)length, (unsigned)round);
+  memset(in, 0, (size_t)length);
+  for (int i = 0; i < kBefore; i++) MPI_Isend(out, 8, MPI_BYTE, next, 1, MPI_COMM_WORLD, &sends[i]);
+  MPI_Isend(out, length, MPI_BYTE, next, 7, MPI_COMM_WORLD, &victim);
+  if (way == 0) MPI_Probe(before, 7, MPI_COMM_WORLD, &status);
+  if (way == 1) MPI_Mprobe(before, 7, MPI_COMM_WORLD, &message, &status);
+  if (way <= 1) of_my_source(0);
+  if (way == 2) MPI_Irecv(in, length, MPI_BYTE, before, 7, MPI_COMM_WORLD, &receive);
+  MPI_Cancel(&victim);
+  for (int i = 0; way == 3 && i < 1 + round / kWays && message == MPI_MESSAGE_NULL; i++)
+    MPI_Improbe(before, 7, MPI_COMM_WORLD, &got, &message, &status);
+  if (message != MPI_MESSAGE_NULL) {
+    MPI_Mrecv(in, length, MPI_BYTE, &message, &status);
+    got = 1;
+  }
+  MPI_Wait(&victim, &status);
+  const int gone = of_my_source(was_cancelled(&status));
+  if (way == 2) {
+    if (gone) MPI_Cancel(&receive);
+    MPI_Wait(&receive, &status);
+    got = !was_cancelled(&status);
+  }
+  CHECK_EQ(gone, !got);
+  if (got) CHECK_PATTERN(in, (size_t)length, (unsigned)round);
+  if (way == 0) CHECK(gone, "nobody receives it");
+  MPI_Iprobe(before, 7, MPI_COMM_WORLD, &got, &status);
+  CHECK(!got, "it was taken back");
+  for (int i = 0; i < kBefore; i++) MPI_Recv(in, 8, MPI_BYTE, before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Waitall(kBefore, sends, MPI_STATUSES_IGNORE);
+  check_nothing_is_here();
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   next = (world_rank + 1) % world_size;
   before = (world_rank + world_size - 1) % world_size;
+  for (int round = 0; round < 40; round++) held(round);
   static const int sizes[] = {0, 8, 5000, 100000, kMost};
   for (int i = 0; i < 5; i++) {
     nobody_receives(sizes[i]);

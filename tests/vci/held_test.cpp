@@ -18,7 +18,7 @@ namespace {
 
 using match::Key;
 
-enum class What { kHold, kReceive, kProbe, kAnswer, kAccept, kLeave, kTake, kForget, kPop, kCancel, kEnd };
+enum class What { kHold, kReceive, kProbe, kAnswer, kAccept, kLeave, kTake, kForget, kPop, kCancel, kEnd, kRecalled };
 struct Step {
   What what;
   Key key;    // of a message, or of a search
@@ -57,6 +57,8 @@ class Pair {
         real_.leave();
         call(*std::exchange(offer_, std::nullopt));
         break;
+      case What::kRecalled:
+        return recalled(s.which);
       case What::kTake:
         return take(s.which);
       case What::kForget:
@@ -83,6 +85,9 @@ class Pair {
 
   // Everything that is held is offered, taken or goes in the usual way: nothing is lost.
   void drain() {
+    while (offer_ && step({What::kAccept, {}, 0})) {
+    }
+    for (std::size_t m = 0; m < ops_.size(); ++m) recalled(static_cast<int>(m));
     search({0, match::kAnySource, match::kAnyTag}, true);
     for (int left = 1000; left != 0; --left) {
       if (!offer_ && !answer()) break;
@@ -99,6 +104,7 @@ class Pair {
   struct Message {
     Key key;
     bool shown = false, found = false;
+    std::uint64_t recalled = 0;  // its number
   };
   struct Search {
     Key key;
@@ -136,6 +142,7 @@ class Pair {
 
   // Of the searches that stand and admit the message, the oldest stands no more.
   void call(std::size_t m) {
+    if (messages_[m].recalled != 0) return;
     Search* oldest = nullptr;
     for (Search& s : searches_) {
       if (s.stands != 0 && matches(s.key, messages_[m].key) && (oldest == nullptr || s.name < oldest->name))
@@ -148,7 +155,7 @@ class Pair {
 
   std::optional<std::size_t> oldest_for(const Key& key) const {
     for (std::size_t m : held_) {
-      if (matches(key, messages_[m].key)) return m;
+      if (messages_[m].recalled == 0 && matches(key, messages_[m].key)) return m;
     }
     return std::nullopt;
   }
@@ -212,6 +219,27 @@ class Pair {
     const bool may = is_held(m) && !messages_[m].shown;
     need(real_.cancel(ops_[m]) == may, "cancel() is for what the receiver knows nothing of");
     if (may) gone(m);
+    if (is_held(m)) {
+      const std::uint64_t number = real_.recall(ops_[m], [](MessageOp& op) { op.answered = true; });
+      need((number != 0) == (messages_[m].recalled == 0), "one is asked for once");
+      if (number != 0) messages_[m].recalled = number;
+    }
+    check();
+    return true;
+  }
+
+  // The receiver has decided on what is on offer before it says this.
+  bool recalled(int which) {
+    if (offer_ || ops_.empty()) return false;
+    const std::size_t m = static_cast<std::size_t>(which) % ops_.size();
+    if (messages_[m].recalled == 0) return false;
+    const HeldMessages::Recalled got = real_.recalled(messages_[m].recalled);
+    need(got.op == (is_held(m) ? &ops_[m] : nullptr), "another is recalled, or one that was taken");
+    if (is_held(m)) {
+      got.end(*got.op);
+      need(ops_[m].answered, "recalled() calls for another");
+      gone(m);
+    }
     check();
     return true;
   }
@@ -227,7 +255,7 @@ class Pair {
     need(real_.held() == ops_.size(), "held()");
     need(real_.takes() == takes_, "takes()");
     need(real_.offers() == offers_, "offers()");
-    const bool may_leave = !held_.empty() && held_.front() != offer_;
+    const bool may_leave = !held_.empty() && held_.front() != offer_ && messages_[held_.front()].recalled == 0;
     need((real_.front() != nullptr) == may_leave, "front(), with the oldest on offer or not");
     if (may_leave) need(real_.front()->op == &ops_[held_.front()], "front() is not the oldest");
     for (std::size_t m = 0; m < ops_.size(); ++m) {
@@ -236,7 +264,7 @@ class Pair {
     }
     for (const Search& s : searches_) {
       for (std::size_t m : held_) {
-        if (s.stands == 0 || offer_ == m || !matches(s.key, messages_[m].key)) continue;
+        if (s.stands == 0 || offer_ == m || messages_[m].recalled != 0 || !matches(s.key, messages_[m].key)) continue;
         bool called = false;
         for (const Search& p : searches_) called |= p.stands == 0 && matches(p.key, messages_[m].key);
         need(called, "a message waits, and a search that admits it stands, for ever");
@@ -257,7 +285,7 @@ class Pair {
 
 std::string text_of(const std::vector<Step>& steps) {
   static constexpr const char* kNames[] = {"hold", "receive", "probe", "answer", "accept", "leave",
-                                           "take", "forget",  "pop",   "cancel", "end"};
+                                           "take", "forget",  "pop",   "cancel", "end",    "recalled"};
   std::string text;
   for (const Step& s : steps) {
     text += std::string(kNames[static_cast<int>(s.what)]) + "(" + std::to_string(s.key.source) + "," +
@@ -285,7 +313,7 @@ RC_GTEST_PROP(HeldMessagesProperty, AreLikeVectors, ()) {
         static constexpr What kWhat[] = {What::kHold,   What::kHold,   What::kHold,   What::kReceive, What::kReceive,
                                          What::kProbe,  What::kAnswer, What::kAnswer, What::kAnswer,  What::kAccept,
                                          What::kLeave,  What::kTake,   What::kTake,   What::kForget,  What::kPop,
-                                         What::kCancel, What::kEnd,    What::kEnd};
+                                         What::kCancel, What::kEnd,    What::kEnd,    What::kCancel,  What::kRecalled};
         const What what = kWhat[w];
         const bool wild = what == What::kReceive || what == What::kProbe;
         return Step{
@@ -293,7 +321,7 @@ RC_GTEST_PROP(HeldMessagesProperty, AreLikeVectors, ()) {
             {0, source == 2 ? (wild ? match::kAnySource : 0) : source, tag == 2 ? (wild ? match::kAnyTag : 0) : tag},
             which};
       },
-      rc::gen::inRange(0, 18), rc::gen::inRange(0, 3), rc::gen::inRange(0, 3), rc::gen::inRange(0, 12));
+      rc::gen::inRange(0, 20), rc::gen::inRange(0, 3), rc::gen::inRange(0, 3), rc::gen::inRange(0, 12));
   for (int i = 0; i < 100; ++i) {
     const auto length = *rc::gen::inRange<std::size_t>(1, 60);
     const auto steps =
@@ -309,7 +337,7 @@ TEST(HeldMessages, AllShortSequencesAreLikeVectors) {
   const std::vector<Step> choices = {{What::kHold, a, 0},    {What::kHold, b, 0},    {What::kReceive, any, 0},
                                      {What::kReceive, b, 0}, {What::kProbe, any, 0}, {What::kAnswer, a, 0},
                                      {What::kAccept, a, 0},  {What::kLeave, a, 0},   {What::kTake, a, 0},
-                                     {What::kCancel, a, 0},  {What::kEnd, a, 0}};
+                                     {What::kCancel, a, 0},  {What::kEnd, a, 0},     {What::kRecalled, a, 0}};
   constexpr int kLength = 6;
   std::vector<Step> steps(kLength);
   int total = 1;
