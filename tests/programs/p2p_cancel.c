@@ -123,10 +123,10 @@ static void held(int round) {
   fill(out, (size_t)length, (unsigned)round);
   memset(in, 0, (size_t)length);
   for (int i = 0; i < kBefore; i++) MPI_Isend(out, 8, MPI_BYTE, next, 1, MPI_COMM_WORLD, &sends[i]);
-  MPI_Isend(out, length, MPI_BYTE, next, 7, MPI_COMM_WORLD, &victim);
+  MPI_Issend(out, length, MPI_BYTE, next, 7, MPI_COMM_WORLD, &victim);
   if (way == 0) MPI_Probe(before, 7, MPI_COMM_WORLD, &status);
   if (way == 1) MPI_Mprobe(before, 7, MPI_COMM_WORLD, &message, &status);
-  if (way <= 1) of_my_source(0);
+  if (way <= 1) MPI_Barrier(MPI_COMM_WORLD);
   if (way == 2) MPI_Irecv(in, length, MPI_BYTE, before, 7, MPI_COMM_WORLD, &receive);
   MPI_Cancel(&victim);
   for (int i = 0; way == 3 && i < 1 + round / kWays && message == MPI_MESSAGE_NULL; i++)
