@@ -5,7 +5,7 @@
 
 enum { kPuts = 3000, kBytes = 40, kTurns = 4000, kLong = 3000 };
 
-static unsigned char pattern(int i, int byte) { return (unsigned char)(world_rank * 31 + i * 7 + byte * 3 + 1); }
+static unsigned char left_by(int i, int byte) { return (unsigned char)(world_rank * 31 + i * 7 + byte * 3 + 1); }
 
 // Until all others have sent a word. `away`: how many ns it stays out of MPI between two looks, at most.
 static void serve(int away) {
@@ -31,7 +31,7 @@ static void many(Window* w) {
   unsigned char* back = calloc(kPuts, kBytes);
   MPI_Aint mine = (MPI_Aint)(world_rank - 1) * kPuts * kBytes;
   for (int i = 0; i < kPuts; i++)
-    for (int b = 0; b < kBytes; b++) out[i * kBytes + b] = pattern(i, b);
+    for (int b = 0; b < kBytes; b++) out[i * kBytes + b] = left_by(i, b);
   MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win);
   for (int i = 0; i < kPuts; i++) {
     int n = 1 + i % kBytes;
@@ -44,7 +44,7 @@ static void many(Window* w) {
   }
   MPI_Win_unlock(0, w->win);
   for (int i = 0; i < kPuts; i++)
-    for (int b = 0; b < kBytes; b++) CHECK_EQ(back[i * kBytes + b], b < 1 + i % kBytes ? pattern(i, b) : 0);
+    for (int b = 0; b < kBytes; b++) CHECK_EQ(back[i * kBytes + b], b < 1 + i % kBytes ? left_by(i, b) : 0);
   MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win);
   memset(back, 0, kPuts * kBytes);  // so that the next to come find zeros
   MPI_Put(back, kPuts * kBytes, MPI_BYTE, 0, at(w, 0, mine), kPuts * kBytes, MPI_BYTE, w->win);
