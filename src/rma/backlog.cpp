@@ -100,7 +100,7 @@ BacklogRing::Entry* Backlog::take_room(std::size_t bytes) {
 }
 
 bool Backlog::is_worth_asking() noexcept {
-  if (skip_ != 0 || (gave_up_ && ring_.asked.load(std::memory_order_acquire) != 0)) return false;
+  if (skip_ != 0 || (gave_up_ && is_asked())) return false;
   return !domain_of(window_).crowded() && !is_asleep();
 }
 
@@ -114,7 +114,7 @@ void Backlog::wake_now_and_then() noexcept {
 
 void Backlog::ask() noexcept {
   asked_to_ = tail_;
-  if (ring_.asked.load(std::memory_order_acquire) != 0) return;
+  if (is_asked()) return;
   gave_up_ = false;
   post();
 }
@@ -122,9 +122,7 @@ void Backlog::ask() noexcept {
 void Backlog::post() noexcept {
   vci::Lane* lane = nullptr;
   if (!p2p::find_lane(*window_.comm, mpi::Channel::kUser, rank_, 0, &lane)) return;
-  ring_.asked.store(1, std::memory_order_relaxed);
-  const RequestPrefix prefix{target_.card.window, offset_, kAskBacklog, 0,
-                             static_cast<std::uint16_t>(collected_ % Ring::kUnits)};
+  const RequestPrefix prefix{target_.card.window, offset_, kAskBacklog, 0, ++packets_};
   post_packet(*lane, kRequestPortal, window_.comm->rank, 0, &prefix, sizeof prefix, nullptr, 0);
 }
 
@@ -178,6 +176,8 @@ void Backlog::wait_for_target(std::uint64_t position) noexcept {
       in_vain_ = 0;
       return;
     }
+    // It has looked before the last entry was there.
+    if (!is_asked() && ring_.head.load(std::memory_order_acquire) < position) ask();
     cpu_relax();
     if (round % kTimeEvery != kTimeEvery - 1) continue;
     domain_of(window_).progress(*window_.comm->vci,
@@ -190,8 +190,6 @@ void Backlog::wait_for_target(std::uint64_t position) noexcept {
       skip_ = in_vain_ = std::min(2 * in_vain_ + 1, kMostInVain);
       return;
     }
-    // It has looked before the last entry was there.
-    if (ring_.asked.load(std::memory_order_acquire) == 0 && ring_.busy.load(std::memory_order_relaxed) == 0) ask();
   }
 }
 
@@ -283,8 +281,7 @@ void Backlog::collect() noexcept {
 
 void Backlog::let_go() noexcept {
   domain_of(window_).wait(*window_.comm->vci, [&] {
-    const bool is_named =
-        ring_.asked.load(std::memory_order_acquire) != 0 || ring_.busy.load(std::memory_order_acquire) != 0;
+    const bool is_named = is_asked() || ring_.busy.load(std::memory_order_acquire) != 0;
     return !is_named || is_lost(window_, rank_);
   });
 }

@@ -14,7 +14,7 @@
 //
 //     ring     0        64                 128                  192
 //              +--------+------------------+--------------------+---------------- - -
-//              | tail   | head 64,         | busy 32, asked 32  | units of 64 bytes
+//              | tail   | head 64, seen 16 | busy 32            | units of 64 bytes
 //              |        | failure 32       |                    |
 //              +--------+------------------+--------------------+---------------- - -
 //     entry    0      8        12       14    15    16    18       19        20       24      32
@@ -25,8 +25,9 @@
 //     Positions count units and never go back. An entry lies in a row; one of kSkip fills the end. `out` is the origin's.
 //
 // Threads: of the origin any, one at a time under `lock_`; at the target a handler, under the lock of the VCI.
-// Order:   entries are published by `tail` and results by `head`, release and acquire; `busy` guards `head`. `asked` is a hint: a
-//          packet that crosses with an entry may miss it, and then the origin asks again or does it.
+// Order:   entries are published by `tail` and results by `head`, release and acquire; `busy` guards `head`. `seen` says
+//          which packet the target was last at the end of: one that crosses with an entry may miss it, and then the origin asks again, or
+//          does it.
 // Cost:    32 KiB for each target that short accesses went to; a put of 8 bytes and its flush 0.3 us, docs/decisions/windows.md.
 #pragma once
 
@@ -66,10 +67,10 @@ struct BacklogRing {
   alignas(kCacheLine) std::atomic<std::uint64_t> tail{0};
   // An origin that waits looks here all the time,
   alignas(kCacheLine) std::atomic<std::uint64_t> head{0};
+  std::atomic<std::uint16_t> seen{0};              // the number of the last packet that was seen, after what it led to
   std::atomic<std::int32_t> failure{MPI_SUCCESS};  // the class of the last error
-  // and here only now and then.
+  // and here only when it does entries itself.
   alignas(kCacheLine) std::atomic<std::uint32_t> busy{0};
-  std::atomic<std::uint32_t> asked{0};  // a packet is on its way
   alignas(kCacheLine) std::byte units[kUnits * kUnit];
 
   Entry& at(std::uint64_t position) noexcept { return *reinterpret_cast<Entry*>(&units[position % kUnits * kUnit]); }
@@ -113,6 +114,7 @@ class Backlog {
   bool is_worth_asking() noexcept;
   bool is_asleep() noexcept;
   void wake_now_and_then() noexcept;
+  bool is_asked() const noexcept { return ring_.seen.load(std::memory_order_acquire) != packets_; }
   void ask() noexcept;
   void post() noexcept;
   // Everything before that position is done, and what was fetched is here. The first error stays in failed_.
@@ -134,6 +136,7 @@ class Backlog {
   Ring& ring_;
   Lock lock_;
   std::uint64_t tail_ = 0, collected_ = 0;
+  std::uint16_t packets_ = 0;        // how many have left; they are seen in their order
   std::uint64_t asked_to_ = 0;       // the tail when the target was last asked
   bool gave_up_ = false;             // on that packet
   unsigned asleep_ = 0;              // how often it was found asleep
@@ -142,8 +145,8 @@ class Backlog {
   Status failed_;                    // since the last finish()
 };
 
-// The target's part: a packet has come that names the ring, and an entry that will be needed, `from`.
-void serve_backlog(Window& window, int origin, std::uint64_t offset, std::uint64_t from) noexcept;
+// The target's part: the packet of that number has come.
+void serve_backlog(Window& window, int origin, std::uint64_t offset, std::uint16_t packet) noexcept;
 
 // Of a target that was accessed so before; else makes it. Null: no memory for it.
 Backlog* backlog_of(Window& window, int rank) noexcept;

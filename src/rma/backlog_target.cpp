@@ -8,12 +8,10 @@ namespace {
 
 constexpr unsigned kPublishEvery = 8;  // entries: who waits for more than one sees that they are under way
 
-// Of several entries at once: the lines that the origin has written come while another is waited for.
-void fetch_early(BacklogRing& ring, std::uint64_t from) noexcept {
-  __builtin_prefetch(&ring.busy, 1);
-  __builtin_prefetch(&ring.head);
+// What the origin has written, both lines at once.
+void fetch_early(BacklogRing& ring) noexcept {
   __builtin_prefetch(&ring.tail);
-  __builtin_prefetch(&ring.at(from), 1);
+  __builtin_prefetch(&ring.at(ring.head.load(std::memory_order_relaxed)), 1);
 }
 
 Status do_entry(Window& window, Memory& memory, Operation& operation, BacklogRing::Entry& entry) {
@@ -63,18 +61,16 @@ void do_entries(Window& window, BacklogRing& ring) noexcept {
 
 }  // namespace
 
-// The window and the ring may go as soon as `asked` and `busy` are both 0.
-void serve_backlog(Window& window, int origin, std::uint64_t offset, std::uint64_t from) noexcept {
+// The window and the ring may go as soon as the packet is seen and `busy` is 0.
+void serve_backlog(Window& window, int origin, std::uint64_t offset, std::uint16_t packet) noexcept {
   wire::NodeMemory& node = window.node;
   const auto region = static_cast<std::uint32_t>(window.target(origin).region);
   auto& ring = *node.at<BacklogRing>(offset);
-  fetch_early(ring, from);
+  fetch_early(ring);
   const bool is_mine = ring.try_take();
-  ring.asked.store(0, std::memory_order_release);
-  if (is_mine) {
-    do_entries(window, ring);
-    ring.give_back();
-  }
+  if (is_mine) do_entries(window, ring);
+  ring.seen.store(packet, std::memory_order_release);
+  if (is_mine) ring.give_back();
   node.ring(region);  // it may sleep in let_go()
 }
 
