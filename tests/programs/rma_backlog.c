@@ -3,7 +3,7 @@
 // flushes at the same time as its target does not wait for it for ever.
 #include "rma.h"
 
-enum { kPuts = 3000, kBytes = 40, kTurns = 4000, kLong = 3000 };
+enum { kPuts = 3000, kBytes = 40, kTurns = 1000, kLong = 3000 };
 
 static unsigned char left_by(int i, int byte) { return (unsigned char)(world_rank * 31 + i * 7 + byte * 3 + 1); }
 
@@ -57,12 +57,12 @@ static void many(Window* w) {
 static void count(Window* w) {
   int64_t one = 1, was = -1, before = -1;
   MPI_Win_lock_all(0, w->win);
-  for (int turn = 0; turn < kTurns / 4; turn++) {
+  for (int turn = 0; turn < kTurns; turn++) {
     MPI_Fetch_and_op(&one, &was, MPI_INT64_T, 0, at(w, 0, 0), MPI_SUM, w->win);
     if (turn % 3) MPI_Win_flush(0, w->win);
     MPI_Win_flush(0, w->win);
-    CHECK(was > before && was < (world_size - 1) * (kTurns / 4), "turn %d counted %lld after %lld", turn,
-          (long long)was, (long long)before);
+    CHECK(was > before && was < (world_size - 1) * kTurns, "turn %d counted %lld after %lld", turn, (long long)was,
+          (long long)before);
     before = was;
   }
   MPI_Win_unlock_all(w->win);
@@ -84,7 +84,7 @@ static void to_one_that_serves(int flavor) {
     if (world_rank == 0) {
       serve(away[a]);
       MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w.win);
-      CHECK_EQ(*(int64_t*)w.base, (int64_t)(world_size - 1) * (kTurns / 4));
+      CHECK_EQ(*(int64_t*)w.base, (int64_t)(world_size - 1) * kTurns);
       *(int64_t*)w.base = 0;
       MPI_Win_unlock(0, w.win);
     } else {
