@@ -28,7 +28,7 @@
 // Order:   entries are published by `tail` and results by `head`, release and acquire; `busy` guards `head`. `seen` says
 //          which packet the target was last at the end of: one that crosses with an entry may miss it, and then the origin asks again, or
 //          does it.
-// Cost:    32 KiB for each target that short accesses went to; a put of 8 bytes and its flush 0.3 us, docs/decisions/windows.md.
+// Cost:    32 KiB for each target that short accesses went to; a put of 8 bytes and its flush 0.65 us, docs/decisions/windows.md.
 #pragma once
 
 #include <atomic>
