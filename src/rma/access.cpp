@@ -2,7 +2,7 @@
 //
 // Method:  a member's size and unit of displacements are known to all (Card), so what reaches out of its window is refused at
 //          the origin, before anything moves. Of a dynamic window the pieces that are attached lie in the target's Block; a
-//          target by packets looks at its own when the operation arrives.
+//          target looks at its own, and at all of it, when it does an operation.
 // Threads: any. A target's pieces are read under the lock beside them.
 // Cost:    some comparisons; of a dynamic window a walk over at most Block::kRanges pieces.
 #include <algorithm>
@@ -24,14 +24,16 @@ Status no_lock(int rank) {
 
 namespace {
 
-bool is_attached(Target& target, std::uint64_t first, std::uint64_t bytes) noexcept {
+bool is_attached(Window& window, Target& target, std::uint64_t first, std::uint64_t bytes) noexcept {
   if (target.block == nullptr) return true;  // the target will see
   Block::Attached& attached = target.block->attached;
   attached.lock.lock();
   // Neighbours may be attached one by one: from the beginning on as far as each range goes.
-  const bool is_unchecked = attached.count > Block::kRanges;
+  const bool is_own = &target == &window.target(window.comm->rank);
+  const bool is_unchecked = !is_own && attached.count > Block::kRanges;
+  const Range* const ranges = is_own ? window.attached.data() : attached.ranges;
   for (std::uint32_t i = 0; !is_unchecked && bytes != 0 && i < attached.count; ++i) {
-    const Range& range = attached.ranges[i];
+    const Range& range = ranges[i];
     if (!range.holds(first, 1)) continue;
     const std::uint64_t here = std::min(bytes, range.first + range.bytes - first);
     first += here;
@@ -47,7 +49,7 @@ bool is_attached(Target& target, std::uint64_t first, std::uint64_t bytes) noexc
 Status locate(Window& window, Target& target, MPI_Aint disp, MPI_Count first, MPI_Count bytes, std::uint64_t* at) {
   if (window.is_dynamic()) {
     *at = static_cast<std::uint64_t>(disp);
-    if (is_attached(target, *at + static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(bytes))) {
+    if (is_attached(window, target, *at + static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(bytes))) {
       return Status::ok();
     }
     return error(MPI_ERR_RMA_RANGE, "%lld bytes at %#llx are not in memory that the target has attached",

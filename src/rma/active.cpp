@@ -9,6 +9,7 @@
 #include "p2p/loss.hpp"
 #include "p2p/request.hpp"
 #include "rma/active_packets.hpp"
+#include "rma/backlog.hpp"
 #include "rma/post.hpp"
 #include "vci/domain.hpp"
 
@@ -277,6 +278,19 @@ void Questions::ask(int rank, std::uint8_t what, Held held, int tag, std::uint64
 }
 
 void Questions::flush(int rank) {
+  if (Backlog* backlog = window_.target(rank).backlog.load(std::memory_order_acquire)) {
+    backlog->hurry();
+    backlogs_.push_back(backlog);
+  }
+  flush_messages(rank);
+}
+
+void Questions::finish(Target& target) {
+  const Status status = finish_backlog(target);
+  if (status_) status_ = status;
+}
+
+void Questions::flush_messages(int rank) {
   Target& target = window_.target(rank);
   const int tags = target.more == nullptr ? 1 : kTags;
   for (int tag = 0; tag < tags; ++tag) {
@@ -301,6 +315,11 @@ void Questions::share(int rank) { ask(rank, kAskLockNow, kShared, 0, 0); }
 
 // Also after the loss of one: the answers of the others go to their questions.
 Status Questions::wait() {
+  for (Backlog* backlog : backlogs_) {
+    const Status status = backlog->finish();
+    if (status_) status_ = status;
+  }
+  backlogs_.clear();
   for (const std::unique_ptr<Question>& question : asked_) {
     Status status = question->wait();
     if (status) status = failure_of(window_, question->rank);
@@ -315,13 +334,15 @@ Status Questions::wait() {
 
 Status flush(Window& window, int rank) {
   Questions questions(window);
-  questions.flush(rank);
+  questions.finish(window.target(rank));
+  questions.flush_messages(rank);
   return questions.wait();
 }
 
 Status flush_all(Window& window) {
   Questions questions(window);
-  for (int rank = 0; window.has_messages && rank < window.comm->size; ++rank) questions.flush(rank);
+  const bool has_any = window.has_messages || window.has_backlogs;
+  for (int rank = 0; has_any && rank < window.comm->size; ++rank) questions.flush(rank);
   return questions.wait();
 }
 

@@ -48,8 +48,11 @@ class Questions {
   Questions(const Questions&) = delete;
   Questions& operator=(const Questions&) = delete;
 
-  // Is all done that was sent to the target? Nothing to ask where nothing is open, or for other ways.
+  // Is all done that was written down for the target (backlog.hpp) or sent to it? Nothing to ask where nothing is open.
   void flush(int rank);
+  void flush_messages(int rank);  // sent only
+  // Written down only, and at once.
+  void finish(Target& target);
   // A shared lock, if it can be had at once; then target.held is kShared. REQUIRES: the target's way is kMessages.
   void share(int rank);
   // The end of MPI_Win_lock. What was sent before is done then. REQUIRES: the target's way is kMessages.
@@ -62,10 +65,11 @@ class Questions {
 
   Window& window_;
   std::vector<std::unique_ptr<Question>> asked_;
+  std::vector<Backlog*> backlogs_;
   Status status_;
 };
 
-// What was sent to the target is done there, and what was asked for is here. At once for other ways.
+// What was written down for the target or sent to it is done there, and what was asked for is here.
 Status flush(Window& window, int rank);
 Status flush_all(Window& window);
 

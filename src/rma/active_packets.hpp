@@ -17,11 +17,11 @@ struct Window;
 enum Portal : std::uint8_t { kRequestPortal = 10, kDataPortal = 11, kAnswerPortal = 12 };
 
 // As Kind, and besides:
-enum Ask : std::uint8_t { kAskFlush = 16, kAskLock, kAskLockNow, kAskUnlock };
+enum Ask : std::uint8_t { kAskFlush = 16, kAskLock, kAskLockNow, kAskUnlock, kAskBacklog };
 
 struct RequestPrefix {
   std::uint64_t window;  // at the target
-  std::uint64_t token;   // at the origin: a Transfer, or who asks; 0: no answer is wanted
+  std::uint64_t token;   // at the origin: a Transfer, or who asks; 0: no answer is wanted. Of kAskBacklog: the ring
   std::uint8_t kind;     // Kind or Ask
   std::uint8_t detail;   // the constant of a predefined operation, or Held
   std::uint16_t type;    // the constant of a predefined type; 0: none

@@ -7,6 +7,7 @@
 #include "p2p/request.hpp"
 #include "rma/active.hpp"
 #include "rma/active_packets.hpp"
+#include "rma/backlog.hpp"
 #include "rma/epoch.hpp"
 #include "rma/passive.hpp"
 #include "rma/post.hpp"
@@ -98,6 +99,7 @@ void on_request(vci::Vci&, const wire::Packet& packet) {
   const auto prefix = packet.prefix_as<RequestPrefix>();
   Window& window = *reinterpret_cast<Window*>(prefix.window);
   const int origin = packet.header.source, tag = packet.header.tag;
+  if (prefix.kind == kAskBacklog) return serve_backlog(window, packet.header.source, prefix.token, prefix.type);
   if (prefix.kind >= kAskFlush) return on_ask(window, prefix, origin, tag);
   Pieces pieces(window, prefix, packet);
   const int failure = pieces.run().error_class();

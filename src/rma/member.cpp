@@ -7,6 +7,7 @@
 #include "mpi/handle.hpp"
 #include "rma/active.hpp"
 #include "rma/api.hpp"
+#include "rma/backlog.hpp"
 #include "rma/window.hpp"
 
 namespace heddle::api {
@@ -47,6 +48,7 @@ Status win_free(MPI_Win* handle) {
   }
   HEDDLE_TRY(mpi::delete_all_attributes(window));
   const Status flushed = rma::flush_all(window);
+  rma::let_go_of_backlogs(window);
   HEDDLE_TRY(barrier(*window.comm));
   window.queue.drain();
   window.mark_dead();

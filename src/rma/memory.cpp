@@ -12,11 +12,6 @@ namespace {
 constexpr std::size_t kMostElement = 64;  // bytes, with padding
 constexpr std::size_t kRow = 4;           // words from which on they are many
 
-Status no_memory_there(std::uint64_t at, std::size_t bytes) {
-  return error(MPI_ERR_RMA_RANGE, "%zu bytes at %#llx of the target could not be reached; are they in its window?",
-               bytes, static_cast<unsigned long long>(at));
-}
-
 bool is_integer(mpi::Basic basic) noexcept {
   return basic >= mpi::Basic::kInt8 && basic <= mpi::Basic::kMultiLanguage && basic != mpi::Basic::kInteger16;
 }
@@ -125,6 +120,11 @@ void pack_element(const mpi::Datatype& type, const std::byte* element, std::byte
 }
 
 }  // namespace
+
+Status no_memory_there(std::uint64_t at, std::size_t bytes) {
+  return error(MPI_ERR_RMA_RANGE, "%zu bytes at %#llx of the target could not be reached; are they in its window?",
+               bytes, static_cast<unsigned long long>(at));
+}
 
 Memory Memory::own(Window& window) noexcept {
   Target& target = window.target(window.comm->rank);

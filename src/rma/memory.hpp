@@ -19,6 +19,8 @@
 
 namespace heddle::rma {
 
+Status no_memory_there(std::uint64_t at, std::size_t bytes);
+
 class Memory {
  public:
   // REQUIRES: the way of the target is not kMessages; `base` is from map_target() when it is kDirect.

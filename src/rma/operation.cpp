@@ -2,6 +2,7 @@
 
 #include "p2p/request.hpp"
 #include "rma/active.hpp"
+#include "rma/backlog.hpp"
 #include "rma/epoch.hpp"
 
 namespace heddle::rma {
@@ -119,7 +120,15 @@ Status start(Window& window, Operation& operation, MPI_Aint disp, mpi::Request**
   Status located = locate(window, target, disp, first, end - first, &operation.at);
   if (!located && window.is_dynamic()) located = locate_rows(window, target, operation);
   HEDDLE_TRY(located);
+  // Updates keep their order; puts and gets have none.
+  const bool is_short = target.is_by_kernel() && Backlog::takes(operation);
+  if (!is_short && operation.kind >= Kind::kAccumulate) HEDDLE_TRY(finish_backlog(target));
   if (target.is_by_messages()) return send(window, operation, request);
+  if (Backlog* backlog = is_short ? backlog_of(window, operation.rank) : nullptr) {
+    const bool is_awaited = request != nullptr && operation.has_out;
+    backlog->add(operation);
+    return is_awaited ? backlog->finish() : Status::ok();
+  }
   std::byte* base = nullptr;
   HEDDLE_TRY(map_target(window, target, &base));
   const bool by_kernel = !target.is_direct();

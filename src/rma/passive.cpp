@@ -59,6 +59,7 @@ Status lock(Window& window, int rank, Held held) {
 // What was done there is done when the questions are answered. REQUIRES: a full fence before.
 void end_access(Window& window, int rank, Held held, Questions& questions) {
   Target& target = window.target(rank);
+  questions.finish(target);  // while the lock is held, and before it is known which way it goes back
   if (held == kUnchecked) {
     questions.flush(rank);
   } else if (target.is_by_messages()) {
@@ -190,8 +191,9 @@ Status win_unlock_all(mpi::Win& win) {
   full_fence();
   Questions questions(window);
   // All at once, where an unlock would wait for what has other tags than its own.
-  for (int rank = 0; window.comm->spread != nullptr && rank < window.comm->size; ++rank) questions.flush(rank);
-  if (window.comm->spread != nullptr) questions.wait().ignore();  // its error is that of the last wait, too
+  const bool is_asked_first = window.comm->spread != nullptr || window.has_backlogs;
+  for (int rank = 0; is_asked_first && rank < window.comm->size; ++rank) questions.flush(rank);
+  if (is_asked_first) questions.wait().ignore();  // its error is that of the last wait, too
   for (int rank = 0; rank < window.comm->size; ++rank) {
     const auto held = static_cast<Held>(window.target(rank).held.exchange(kNothing, std::memory_order_relaxed));
     end_access(window, rank, held, questions);

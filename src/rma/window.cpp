@@ -1,6 +1,7 @@
 #include "rma/window.hpp"
 
 #include "base/slab.hpp"
+#include "rma/backlog.hpp"
 
 namespace heddle::rma {
 namespace {
@@ -19,6 +20,7 @@ Window* take_window(Comm& comm, wire::NodeMemory& node) noexcept {
 }
 
 void give_back(Window& window) noexcept {
+  drop_backlogs(window);
   const bool has_maps = window.is_allocated() && window.targets != nullptr;
   for (int rank = 0; has_maps && rank < window.comm->size; ++rank) {
     Target& target = window.target(rank);

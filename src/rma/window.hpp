@@ -48,6 +48,8 @@ enum class Way : std::uint8_t { kDirect, kKernel, kMessages };
 // What this process holds of a target.
 enum Held : std::uint8_t { kNothing = 0, kShared = 1, kExclusive = 2, kUnchecked = 4, kStarted = 8 };
 
+class Backlog;
+
 struct Target {
   Card card;
   std::atomic<Way> way{Way::kMessages};
@@ -68,7 +70,10 @@ struct Target {
   // And the other way round: of an operation of this member here, until it asks.
   std::atomic<int> owed{MPI_SUCCESS};
 
+  std::atomic<Backlog*> backlog{nullptr};  // kKernel: short accesses that are not done yet (backlog.hpp)
+
   bool is_direct() const noexcept { return way.load(std::memory_order_relaxed) == Way::kDirect; }
+  bool is_by_kernel() const noexcept { return way.load(std::memory_order_relaxed) == Way::kKernel; }
   bool is_by_messages() const noexcept { return way.load(std::memory_order_relaxed) == Way::kMessages; }
 };
 
@@ -86,6 +91,7 @@ struct Window : mpi::Win {
   wire::NodeMemory& node;
   std::unique_ptr<Target[]> targets;
   std::atomic<bool> has_messages{false};  // some target is reached by packets
+  std::atomic<bool> has_backlogs{false};  // some target has one
   Block* block = nullptr;                 // its own
   std::uint64_t block_at = 0;
   LockQueue queue{*this};  // for its lock

@@ -114,6 +114,8 @@ class Domain {
   static std::int64_t now() noexcept {
     return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   }
+  // Whoever waits should leave the core to others of this node's ranks and threads.
+  bool crowded() const noexcept { return more_than_cores(waiters_); }
   bool has_waiters() const noexcept { return waiters_.load(std::memory_order_relaxed) != 0; }
 
   [[noreturn]] void fatal(const char* sentence) const noexcept;
@@ -161,7 +163,6 @@ class Domain {
     const std::int64_t until = expected_until_.load(std::memory_order_relaxed);
     return until != 0 && now() < until;
   }
-  bool crowded() const noexcept { return more_than_cores(waiters_); }
   bool more_than_cores(const std::atomic<std::uint32_t>& waiters) const noexcept {
     return options_.local_ranks * std::max(waiters.load(std::memory_order_relaxed), 1u) > options_.cores;
   }

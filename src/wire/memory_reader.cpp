@@ -30,7 +30,30 @@ class FaultyReader final : public MemoryReader {
     return begins(&bytes) ? MemoryReader::write(into, address, from, bytes) : -1;
   }
 
+  // Each row is a call.
+  ssize_t read_rows(pid_t from, const iovec* here, const iovec* there, std::size_t rows) noexcept override {
+    return each(there, rows, [&](std::size_t i, std::uint64_t address) {
+      return read(from, address, static_cast<std::byte*>(here[i].iov_base), there[i].iov_len);
+    });
+  }
+  ssize_t write_rows(pid_t into, const iovec* here, const iovec* there, std::size_t rows) noexcept override {
+    return each(there, rows, [&](std::size_t i, std::uint64_t address) {
+      return write(into, address, static_cast<const std::byte*>(here[i].iov_base), there[i].iov_len);
+    });
+  }
+
  private:
+  template <class Call>
+  static ssize_t each(const iovec* there, std::size_t rows, Call call) noexcept {
+    ssize_t all = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+      const ssize_t n = call(i, reinterpret_cast<std::uint64_t>(there[i].iov_base));
+      if (n < 0) return all == 0 ? n : all;
+      all += n;
+      if (static_cast<std::size_t>(n) < there[i].iov_len) break;
+    }
+    return all;
+  }
   // False: the call fails, with errno.
   bool begins(std::size_t* bytes) noexcept {
     const std::uint64_t call = calls_.fetch_add(1, std::memory_order_relaxed);
@@ -79,6 +102,14 @@ ssize_t MemoryReader::write(pid_t into, std::uint64_t address, const std::byte* 
   const iovec here{const_cast<std::byte*>(from), bytes};
   const iovec there{reinterpret_cast<void*>(address), bytes};
   return process_vm_writev(into, &here, 1, &there, 1, 0);
+}
+
+ssize_t MemoryReader::read_rows(pid_t from, const iovec* here, const iovec* there, std::size_t rows) noexcept {
+  return process_vm_readv(from, here, rows, there, rows, 0);
+}
+
+ssize_t MemoryReader::write_rows(pid_t into, const iovec* here, const iovec* there, std::size_t rows) noexcept {
+  return process_vm_writev(into, here, rows, there, rows, 0);
 }
 
 Status make_memory_reader(const char* control, std::unique_ptr<MemoryReader>* out) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,9 @@ class MemoryReader {
   virtual ssize_t read(pid_t from, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept;
   // As process_vm_writev.
   virtual ssize_t write(pid_t into, std::uint64_t address, const std::byte* from, std::size_t bytes) noexcept;
+  // The same of many pieces, at most IOV_MAX.
+  virtual ssize_t read_rows(pid_t from, const iovec* here, const iovec* there, std::size_t rows) noexcept;
+  virtual ssize_t write_rows(pid_t into, const iovec* here, const iovec* there, std::size_t rows) noexcept;
   // A process's own memory is read by the call too.
   virtual bool always() const noexcept { return false; }
 };

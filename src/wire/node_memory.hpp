@@ -57,6 +57,7 @@ class NodeMemory {
 
   // Wakes the threads of a process that sleep.
   void ring(std::uint32_t region) noexcept { segment_->region(region).bell.ring(); }
+  bool sleeps(std::uint32_t region) noexcept { return segment_->region(region).bell.heard(); }
   std::uint32_t self() const noexcept { return self_; }
   std::uint32_t regions() const noexcept { return static_cast<std::uint32_t>(process_of_.size()); }
 

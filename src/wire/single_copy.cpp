@@ -96,14 +96,52 @@ std::size_t PeerMemory::by_kernel(std::size_t bytes, Step step) noexcept {
   while (done < bytes) {
     const ssize_t n = step(pid, done);
     if (n <= 0) {
-      if (n < 0 && is_refusal(errno)) way_.store(Way::kRefused, std::memory_order_relaxed);
-      stats.failures.fetch_add(1, std::memory_order_relaxed);
+      note_failure(n);
       break;
     }
     done += static_cast<std::size_t>(n);
   }
   stats.bytes_read.fetch_add(done, std::memory_order_relaxed);
   return done;
+}
+
+void PeerMemory::note_failure(ssize_t copied) noexcept {
+  if (copied < 0 && is_refusal(errno)) way_.store(Way::kRefused, std::memory_order_relaxed);
+  all_->stats_.failures.fetch_add(1, std::memory_order_relaxed);
+}
+
+// step(pid, done, within): copies rows from `done` on, the first from its byte `within` on.
+template <class Step>
+std::size_t PeerMemory::rows_by_kernel(const iovec* there, std::size_t rows, Step step) noexcept {
+  const auto pid = static_cast<pid_t>(all_->segment_->region(region_).memory.pid);
+  std::size_t done = 0, within = 0;
+  while (done < rows) {
+    const ssize_t n = step(pid, done, within);
+    if (n <= 0) {
+      note_failure(n);
+      break;
+    }
+    all_->stats_.bytes_read.fetch_add(static_cast<std::size_t>(n), std::memory_order_relaxed);
+    within += static_cast<std::size_t>(n);
+    while (done < rows && within >= there[done].iov_len) within -= there[done++].iov_len;
+  }
+  return done;
+}
+
+std::size_t PeerMemory::read_rows(const iovec* here, const iovec* there, std::size_t rows) noexcept {
+  return rows_by_kernel(there, rows, [&](pid_t pid, std::size_t done, std::size_t within) {
+    if (within == 0) return all_->reader_->read_rows(pid, here + done, there + done, rows - done);
+    return all_->reader_->read(pid, reinterpret_cast<std::uint64_t>(there[done].iov_base) + within,
+                               static_cast<std::byte*>(here[done].iov_base) + within, there[done].iov_len - within);
+  });
+}
+
+std::size_t PeerMemory::write_rows(const iovec* here, const iovec* there, std::size_t rows) noexcept {
+  return rows_by_kernel(there, rows, [&](pid_t pid, std::size_t done, std::size_t within) {
+    if (within == 0) return all_->reader_->write_rows(pid, here + done, there + done, rows - done);
+    return all_->reader_->write(pid, reinterpret_cast<std::uint64_t>(there[done].iov_base) + within,
+                                static_cast<std::byte*>(here[done].iov_base) + within, there[done].iov_len - within);
+  });
 }
 
 std::size_t PeerMemory::read_at(std::uint64_t address, std::byte* here, std::size_t bytes) noexcept {

@@ -15,6 +15,8 @@
 // Cost:    of a read: about 1 us, then 15 GB/s; with both sides at it 29 GB/s (docs/decisions/large-messages.md).
 #pragma once
 
+#include <sys/uio.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -75,6 +77,10 @@ class PeerMemory {
   // Between `here` and `address` of the peer's, where way() was not kRefused. Returns how many bytes were copied.
   std::size_t read_at(std::uint64_t address, std::byte* here, std::size_t bytes) noexcept;
   std::size_t write_at(std::uint64_t address, const std::byte* here, std::size_t bytes) noexcept;
+  // `rows` pieces in as few calls of the kernel as it allows: here[i] and there[i] have the same length. Returns how many
+  // were copied, from the first on. REQUIRES: way() is kRead.
+  std::size_t read_rows(const iovec* here, const iovec* there, std::size_t rows) noexcept;
+  std::size_t write_rows(const iovec* here, const iovec* there, std::size_t rows) noexcept;
   // read() will be a plain copy.
   bool is_plain(Offer offer) noexcept { return offer.is_shared() || way() == Way::kMapped; }
 
@@ -88,6 +94,9 @@ class PeerMemory {
   std::size_t read_by_kernel(std::uint64_t address, std::byte* to, std::size_t bytes) noexcept;
   template <class Step>
   std::size_t by_kernel(std::size_t bytes, Step step) noexcept;
+  template <class Step>
+  std::size_t rows_by_kernel(const iovec* there, std::size_t rows, Step step) noexcept;
+  void note_failure(ssize_t copied) noexcept;
   bool reads_cookie() noexcept;
 
   SingleCopy* all_ = nullptr;

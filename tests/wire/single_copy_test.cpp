@@ -83,6 +83,37 @@ TEST_F(SingleCopyTest, AFaultEndsOneReadAndARefusalAll) {
   EXPECT_EQ(b->memory_of(0)->way(), PeerMemory::Way::kRefused);
 }
 
+// Rows of different lengths, cut short in the middle of one; a fault ends them there, and what came before counts.
+TEST_F(SingleCopyTest, RowsGoOnAfterAPartOfOne) {
+  for (const char* control :
+       {"test:none", "test:short@3", "test:short@1,short@2,short@6", "test:stop@4", "test:refuse@4"}) {
+    open(control);
+    PeerMemory& peer = *b->memory_of(0);
+    ASSERT_EQ(peer.way(), PeerMemory::Way::kRead);
+    const auto data = bytes_of(100);
+    std::vector<std::byte> got(data.size());
+    iovec here[10], there[10];
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < 10; begin += ++i) {
+      here[i] = {got.data() + begin, i + 1};
+      there[i] = {const_cast<std::byte*>(data.data()) + begin, i + 1};
+    }
+    const bool fails = std::strcmp(control, "test:stop@4") == 0 || std::strcmp(control, "test:refuse@4") == 0;
+    const std::size_t done = peer.read_rows(here, there, 10);
+    EXPECT_EQ(done, fails ? 3u : 10u) << control;
+    const std::size_t bytes = fails ? 6 : 55;
+    EXPECT_TRUE(std::equal(got.begin(), got.begin() + static_cast<long>(bytes), data.begin())) << control;
+    EXPECT_EQ(peer.way(),
+              std::strcmp(control, "test:refuse@4") == 0 ? PeerMemory::Way::kRefused : PeerMemory::Way::kRead);
+    if (fails) continue;
+    std::vector<std::byte> back(data.size());
+    for (std::size_t i = 0; i < 10; ++i)
+      there[i].iov_base = back.data() + (static_cast<std::byte*>(here[i].iov_base) - got.data());
+    EXPECT_EQ(peer.write_rows(here, there, 10), 10u) << control;
+    EXPECT_TRUE(std::equal(back.begin(), back.begin() + 55, data.begin())) << control;
+  }
+}
+
 TEST_F(SingleCopyTest, AWrongProcessIsNoticedByTheCookie) {
   open("test:none");
   segment->region(0).memory.cookie ^= 1;

@@ -1,0 +1,318 @@
+// The origin's part of a backlog.
+#include "rma/backlog.hpp"
+
+#include <sys/uio.h>
+
+#include <cstring>
+#include <new>
+
+#include "base/cpu.hpp"
+#include "mpi/process.hpp"
+#include "p2p/loss.hpp"
+#include "p2p/request.hpp"
+#include "rma/active.hpp"
+#include "rma/active_packets.hpp"
+#include "rma/post.hpp"
+#include "vci/domain.hpp"
+
+namespace heddle::rma {
+namespace {
+
+constexpr std::int64_t kPatienceNs = 2000;  // what the kernel would have taken
+constexpr std::uint64_t kAskEvery = 64;     // units: a target that helps begins before the flush
+constexpr std::size_t kRows = 64;           // in one call of the kernel: 340 ns each, where a single one takes 1,500
+constexpr unsigned kWakeAfter = 8;          // calls of the kernel: a wake-up costs the caller some of them
+constexpr unsigned kMostInVain = 63;
+constexpr unsigned kTimeEvery = 8, kYieldEvery = 64;  // rounds
+
+vci::Domain& domain_of(Window& window) noexcept { return window.comm->process->domain(); }
+bool is_lost(Window& window, int rank) noexcept {
+  return p2p::has_losses(*window.comm) && p2p::is_lost(*window.comm, rank);
+}
+
+}  // namespace
+
+Backlog::Backlog(Window& window, int rank, std::uint64_t offset) noexcept
+    : window_(window),
+      target_(window.target(rank)),
+      rank_(rank),
+      offset_(offset),
+      ring_(*new (window.node.at<void>(offset)) Ring) {
+  if (!window.comm->vci->threaded()) lock_.elide();
+}
+
+Backlog::~Backlog() { window_.node.give_block_back(sizeof(Ring), offset_); }
+
+void Backlog::add(Operation& operation) {
+  LockGuard guard(lock_);
+  for_each_row(operation, [&](std::uint64_t at, std::size_t bytes) {
+    bytes = std::min(bytes, operation.bytes_left());
+    while (bytes > 0) {
+      std::size_t n = bytes;
+      if (operation.kind == Kind::kAccumulate) {  // one that fails is done in full or not at all
+        n = std::min(n, Memory::in_one_stripe(at, operation.element_bytes()) * operation.element_bytes());
+      }
+      add_row(operation, at, n);
+      at += n;
+      bytes -= n;
+    }
+    return operation.bytes_left() != 0;
+  });
+  if (tail_ - asked_to_ >= kAskEvery && is_worth_asking()) ask();
+}
+
+void Backlog::add_row(Operation& operation, std::uint64_t at, std::size_t bytes) {
+  const bool compares = operation.kind == Kind::kCompareAndSwap;
+  const std::size_t fields = static_cast<std::size_t>(operation.has_in + compares + operation.has_out);
+  Ring::Entry& entry = *take_room(sizeof(Ring::Entry) + fields * bytes);
+  entry.at = at;
+  entry.bytes = static_cast<std::uint32_t>(bytes);
+  entry.kind = static_cast<std::uint8_t>(operation.kind);
+  entry.op = operation.op == nullptr ? std::uint8_t{0} : static_cast<std::uint8_t>(operation.op->index());
+  entry.type = operation.element == nullptr ? std::uint16_t{0} : static_cast<std::uint16_t>(operation.element->index());
+  entry.has_in = operation.has_in;
+  entry.has_out = operation.has_out;
+  if (operation.has_in) operation.in.pack(entry.in(), bytes);
+  if (compares) std::memcpy(entry.compare(), operation.compare, bytes);
+  if (operation.has_out) {
+    entry.out = operation.out.data();
+    operation.out.seek(operation.out.position() + bytes);
+    fetches_ = true;
+  }
+  tail_ += entry.units;
+  ring_.tail.store(tail_, std::memory_order_release);
+}
+
+// An entry of so many bytes at tail_, which has its `units`.
+BacklogRing::Entry* Backlog::take_room(std::size_t bytes) {
+  const std::uint64_t units = (bytes + Ring::kUnit - 1) / Ring::kUnit;
+  const std::uint64_t to_end = Ring::kUnits - tail_ % Ring::kUnits;
+  const std::uint64_t skipped = units > to_end ? to_end : 0;
+  if (tail_ + skipped + units - collected_ > Ring::kUnits) settle(tail_ - std::min(tail_, Ring::kUnits / 2));
+  if (skipped != 0) {
+    ring_.at(tail_).kind = Ring::kSkip;
+    ring_.at(tail_).units = static_cast<std::uint16_t>(skipped);
+    tail_ += skipped;
+  }
+  Ring::Entry& entry = ring_.at(tail_);
+  entry.units = static_cast<std::uint16_t>(units);
+  return &entry;
+}
+
+bool Backlog::is_worth_asking() noexcept {
+  if (skip_ != 0 || (gave_up_ && is_asked())) return false;
+  return !domain_of(window_).crowded() && !is_asleep();
+}
+
+bool Backlog::is_asleep() noexcept { return window_.node.sleeps(static_cast<std::uint32_t>(target_.region)); }
+
+// A target that has gone to sleep in MPI spins for a while when it is woken.
+void Backlog::wake_now_and_then() noexcept {
+  if (domain_of(window_).crowded() || !is_asleep() || ++asleep_ % kWakeAfter != 0) return;
+  ask();
+}
+
+void Backlog::ask() noexcept {
+  asked_to_ = tail_;
+  if (is_asked()) return;
+  gave_up_ = false;
+  post();
+}
+
+void Backlog::post() noexcept {
+  vci::Lane* lane = nullptr;
+  if (!p2p::find_lane(*window_.comm, mpi::Channel::kUser, rank_, 0, &lane)) return;
+  const RequestPrefix prefix{target_.card.window, offset_, kAskBacklog, 0, ++packets_};
+  post_packet(*lane, kRequestPortal, window_.comm->rank, 0, &prefix, sizeof prefix, nullptr, 0);
+}
+
+void Backlog::hurry() noexcept {
+  LockGuard guard(lock_);
+  if (collected_ != tail_ && is_worth_asking()) ask();
+}
+
+Status Backlog::finish() {
+  LockGuard guard(lock_);
+  if (collected_ != tail_) settle(tail_);
+  Status status = failed_;
+  failed_ = Status::ok();
+  return status;
+}
+
+void Backlog::settle(std::uint64_t position) {
+  if (skip_ != 0) --skip_;
+  wait_for_target(position);
+  if (ring_.head.load(std::memory_order_acquire) < position) {
+    wake_now_and_then();
+    Status status = take_back();
+    if (status) {
+      fail(do_all());
+      ring_.give_back();
+      if (ring_.head.load(std::memory_order_relaxed) != tail_) status = go_by_messages();
+    }
+    fail(status);
+    if (ring_.head.load(std::memory_order_acquire) < position) {  // the target is lost
+      ring_.head.store(tail_, std::memory_order_relaxed);
+      collected_ = tail_;
+      return;
+    }
+  }
+  collect();
+  const int failure = ring_.failure.exchange(MPI_SUCCESS, std::memory_order_relaxed);
+  if (failure == MPI_SUCCESS) return;
+  fail(error(failure,
+             "rank %d could not do an operation of this epoch: is all the memory attached there that it reaches?",
+             rank_));
+}
+
+void Backlog::wait_for_target(std::uint64_t position) noexcept {
+  std::uint64_t seen = ring_.head.load(std::memory_order_acquire);
+  if (seen >= position || !is_worth_asking()) return;
+  ask();
+  std::int64_t until = vci::Domain::now() + kPatienceNs;
+  for (unsigned round = 0;; ++round) {
+    const std::uint64_t head = ring_.head.load(std::memory_order_acquire);
+    if (head >= position) {
+      in_vain_ = 0;
+      return;
+    }
+    // It has looked before the last entry was there.
+    if (!is_asked() && ring_.head.load(std::memory_order_acquire) < position) ask();
+    cpu_relax();
+    if (round % kTimeEvery != kTimeEvery - 1) continue;
+    domain_of(window_).progress(*window_.comm->vci,
+                                round / kTimeEvery);  // it may wait for this process in the same way
+    const std::int64_t now = vci::Domain::now();
+    if (head != seen) until = now + kPatienceNs;
+    seen = head;
+    if (now > until) {
+      gave_up_ = true;
+      skip_ = in_vain_ = std::min(2 * in_vain_ + 1, kMostInVain);
+      return;
+    }
+  }
+}
+
+// `busy`, which a target has that is just doing an entry.
+Status Backlog::take_back() {
+  for (unsigned round = 1; !ring_.try_take(); ++round) {
+    domain_of(window_).progress(*window_.comm->vci, round);
+    if (round % kYieldEvery != 0) continue;
+    yield_core();
+    domain_of(window_).look_for_losses();
+    if (is_lost(window_, rank_)) return p2p::loss_error(*window_.comm, rank_);
+  }
+  return Status::ok();
+}
+
+// REQUIRES: busy. What the kernel refuses stays, with all that stands behind it.
+Status Backlog::do_all() {
+  Status first;
+  Memory memory(window_, target_, nullptr);
+  Operation operation{};
+  std::uint64_t head = ring_.head.load(std::memory_order_relaxed);
+  while (head != tail_) {
+    Ring::Entry& entry = ring_.at(head);
+    Status status;
+    if (entry.kind <= static_cast<std::uint8_t>(Kind::kGet)) {
+      status = do_rows(&head);
+    } else {
+      if (entry.kind != Ring::kSkip) {
+        entry.describe(&operation);
+        status = perform(memory, operation, entry.step());
+      }
+      if (status || target_.memory->way() != wire::PeerMemory::Way::kRefused) head += entry.units;
+    }
+    ring_.head.store(head, std::memory_order_release);
+    if (!status && target_.memory->way() == wire::PeerMemory::Way::kRefused) return first;
+    if (first) first = status;
+  }
+  return first;
+}
+
+// The puts or gets that begin at *head, which goes behind those that are done and one that failed.
+Status Backlog::do_rows(std::uint64_t* head) {
+  iovec here[kRows], there[kRows];
+  std::uint64_t ends[kRows];
+  std::size_t rows = 0;
+  const std::uint8_t kind = ring_.at(*head).kind;
+  std::uint64_t next = *head;
+  for (; next != tail_ && rows < kRows; next += ring_.at(next).units) {
+    Ring::Entry& entry = ring_.at(next);
+    if (entry.kind == Ring::kSkip) continue;
+    if (entry.kind != kind) break;
+    here[rows] = {entry.has_in != 0 ? entry.in() : entry.result(), entry.bytes};
+    there[rows] = {reinterpret_cast<void*>(target_.card.base + entry.at), entry.bytes};
+    ends[rows++] = next + entry.units;
+  }
+  const bool is_put = kind == static_cast<std::uint8_t>(Kind::kPut);
+  const std::size_t done =
+      is_put ? target_.memory->write_rows(here, there, rows) : target_.memory->read_rows(here, there, rows);
+  if (done == rows) {
+    *head = next;
+    return Status::ok();
+  }
+  if (done != 0) *head = ends[done - 1];
+  if (target_.memory->way() != wire::PeerMemory::Way::kRefused) *head = ends[done];
+  return no_memory_there(reinterpret_cast<std::uint64_t>(there[done].iov_base) - target_.card.base, here[done].iov_len);
+}
+
+// The target does what is left: behind the packet stands a question, which its loss ends, too.
+Status Backlog::go_by_messages() {
+  target_.way.store(Way::kMessages, std::memory_order_relaxed);
+  window_.has_messages.store(true, std::memory_order_relaxed);
+  post();
+  target_.counts.sent.fetch_add(1, std::memory_order_relaxed);
+  Questions questions(window_);
+  questions.flush_messages(rank_);
+  return questions.wait();
+}
+
+void Backlog::collect() noexcept {
+  const std::uint64_t head = ring_.head.load(std::memory_order_acquire);
+  while (fetches_ && collected_ != head) {
+    Ring::Entry& entry = ring_.at(collected_);
+    if (entry.kind != Ring::kSkip && entry.has_out != 0) std::memcpy(entry.out, entry.result(), entry.bytes);
+    collected_ += entry.units;
+  }
+  collected_ = head;
+  if (collected_ == tail_) fetches_ = false;
+}
+
+void Backlog::let_go() noexcept {
+  domain_of(window_).wait(*window_.comm->vci, [&] {
+    const bool is_named = is_asked() || ring_.busy.load(std::memory_order_acquire) != 0;
+    return !is_named || is_lost(window_, rank_);
+  });
+}
+
+Backlog* backlog_of(Window& window, int rank) noexcept {
+  Target& target = window.target(rank);
+  Backlog* backlog = target.backlog.load(std::memory_order_acquire);
+  if (backlog != nullptr) return backlog;
+  std::uint64_t offset = 0;
+  if (!window.node.take_block(sizeof(BacklogRing), &offset)) return nullptr;
+  auto* made = new (std::nothrow) Backlog(window, rank, offset);
+  if (made == nullptr) return nullptr;
+  // Of two threads that make it at once the first one's stays.
+  if (!target.backlog.compare_exchange_strong(backlog, made, std::memory_order_acq_rel)) {
+    delete made;
+    return backlog;
+  }
+  window.has_backlogs.store(true, std::memory_order_relaxed);
+  return made;
+}
+
+void let_go_of_backlogs(Window& window) noexcept {
+  for (int rank = 0; window.has_backlogs && rank < window.comm->size; ++rank) {
+    if (Backlog* backlog = window.target(rank).backlog.load(std::memory_order_acquire)) backlog->let_go();
+  }
+}
+
+void drop_backlogs(Window& window) noexcept {
+  for (int rank = 0; window.has_backlogs && rank < window.comm->size; ++rank) {
+    delete window.target(rank).backlog.exchange(nullptr, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace heddle::rma

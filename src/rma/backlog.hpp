@@ -1,0 +1,162 @@
+// Short accesses to memory that only the kernel reaches: written down for the target, and done by whoever comes first.
+//
+// Problem: a call of the kernel takes 1.7 us, and a target that waits in MPI would do the same access in a tenth of that; but one
+//          that computes must keep nobody waiting.
+// Method:  an origin writes its short accesses into a ring in shared memory, and asks the target by a packet to look there, at the
+//          latest when it flushes. A target that makes progress does what stands in the ring. The origin waits for that as long as
+//          a call of the kernel takes; then it takes the ring back and does the rest itself, many puts or gets in one call.
+//          Whoever is at it holds `busy`, which the target only tries to take: so nothing is done twice, what stands in the ring is
+//          done in its order, and no access depends on a target that calls MPI. Both do an element by the same code, under the
+//          same locks (memory.hpp).
+//          A target that has not answered the last packet is not waited for: it is elsewhere. The more often one was waited
+//          for in vain, the less often it is. Nor is one that sleeps, but it is woken now and then; nor any where ranks outnumber cores.
+// Where the kernel refuses: the packet and a question behind it go the way of messages (active.hpp).
+//
+//     ring     0        64                 128                  192
+//              +--------+------------------+--------------------+---------------- - -
+//              | tail   | head 64, seen 16 | busy 32            | units of 64 bytes
+//              |        | failure 32       |                    |
+//              +--------+------------------+--------------------+---------------- - -
+//     entry    0      8        12       14    15    16    18       19        20       24      32
+//              +------+--------+--------+-----+-----+-----+--------+---------+--------+-------+---- - -
+//              | at   | bytes  | units  |kind | op  | type| has_in | has_out | unused | out   | in, compare, result
+//              +------+--------+--------+-----+-----+-----+--------+---------+--------+-------+---- - -
+//
+//     Positions count units and never go back. An entry lies in a row; one of kSkip fills the end. `out` is the origin's.
+//
+// Threads: of the origin any, one at a time under `lock_`; at the target a handler, under the lock of the VCI.
+// Order:   entries are published by `tail` and results by `head`, release and acquire; `busy` guards `head`. `seen` says
+//          which packet the target was last at the end of: one that crosses with an entry may miss it, and then the origin asks again, or
+//          does it.
+// Cost:    32 KiB for each target that short accesses went to; a put of 8 bytes and its flush 0.65 us, docs/decisions/windows.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/lock.hpp"
+#include "base/status.hpp"
+#include "rma/operation.hpp"
+#include "rma/window.hpp"
+
+namespace heddle::rma {
+
+struct BacklogRing {
+  static constexpr std::uint64_t kUnit = kCacheLine, kUnits = 512;
+  static constexpr std::uint8_t kSkip = 255;  // beside Kind
+  struct Entry {
+    std::uint64_t at;
+    std::uint32_t bytes;
+    std::uint16_t units;
+    std::uint8_t kind, op;
+    std::uint16_t type;
+    std::uint8_t has_in, has_out;
+    std::uint32_t unused;
+    std::byte* out;
+
+    std::byte* in() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    std::byte* compare() noexcept { return in() + (has_in != 0 ? bytes : 0); }
+    std::byte* result() noexcept {
+      return compare() + (kind == static_cast<std::uint8_t>(Kind::kCompareAndSwap) ? bytes : 0);
+    }
+    // As the one who does it wants it.
+    Step step() noexcept { return {at, bytes, in(), has_out != 0 ? result() : nullptr, compare()}; }
+    void describe(Operation* operation) const noexcept;  // what to do, without where
+  };
+
+  alignas(kCacheLine) std::atomic<std::uint64_t> tail{0};
+  // An origin that waits looks here all the time,
+  alignas(kCacheLine) std::atomic<std::uint64_t> head{0};
+  std::atomic<std::uint16_t> seen{0};              // the number of the last packet that was seen, after what it led to
+  std::atomic<std::int32_t> failure{MPI_SUCCESS};  // the class of the last error
+  // and here only when it does entries itself.
+  alignas(kCacheLine) std::atomic<std::uint32_t> busy{0};
+  alignas(kCacheLine) std::byte units[kUnits * kUnit];
+
+  Entry& at(std::uint64_t position) noexcept { return *reinterpret_cast<Entry*>(&units[position % kUnits * kUnit]); }
+  bool try_take() noexcept {
+    std::uint32_t free = 0;
+    return busy.load(std::memory_order_relaxed) == 0 && busy.compare_exchange_strong(free, 1);
+  }
+  void give_back() noexcept { busy.store(0); }
+};
+static_assert(sizeof(BacklogRing::Entry) == 32 && offsetof(BacklogRing::Entry, out) == 24);
+static_assert(offsetof(BacklogRing, head) == 64 && offsetof(BacklogRing, units) == 192);
+
+// What an origin has written down for one target.
+class Backlog {
+ public:
+  static constexpr std::size_t kMost = 4096;  // bytes of an access: above, the kernel copies sooner than two memcpy do
+
+  Backlog(Window& window, int rank, std::uint64_t offset) noexcept;
+  // REQUIRES: nothing is open, and let_go() was called.
+  ~Backlog();
+  Backlog(const Backlog&) = delete;
+  Backlog& operator=(const Backlog&) = delete;
+
+  // Short, and what comes goes to bytes in a row.
+  static bool takes(const Operation& operation) noexcept {
+    return operation.bytes_left() <= kMost && (!operation.has_out || operation.out.contiguous());
+  }
+  // Writes it down. REQUIRES: takes(operation), the target's way is kKernel.
+  void add(Operation& operation);
+  // Asks the target to begin, where that is of use.
+  void hurry() noexcept;
+  // All is done, and what was fetched is here. The first error.
+  Status finish();
+  // Returns when the target has seen every packet that names the ring, or is lost.
+  void let_go() noexcept;
+
+ private:
+  using Ring = BacklogRing;
+  void add_row(Operation& operation, std::uint64_t at, std::size_t bytes);
+  Ring::Entry* take_room(std::size_t bytes);
+  bool is_worth_asking() noexcept;
+  bool is_asleep() noexcept;
+  void wake_now_and_then() noexcept;
+  bool is_asked() const noexcept { return ring_.seen.load(std::memory_order_acquire) != packets_; }
+  void ask() noexcept;
+  void post() noexcept;
+  // Everything before that position is done, and what was fetched is here. The first error stays in failed_.
+  void settle(std::uint64_t position);
+  void wait_for_target(std::uint64_t position) noexcept;
+  Status take_back();
+  Status do_all();
+  Status do_rows(std::uint64_t* head);
+  Status go_by_messages();
+  void collect() noexcept;
+  void fail(const Status& status) noexcept {
+    if (failed_) failed_ = status;
+  }
+
+  Window& window_;
+  Target& target_;
+  const int rank_;
+  const std::uint64_t offset_;
+  Ring& ring_;
+  Lock lock_;
+  std::uint64_t tail_ = 0, collected_ = 0;
+  std::uint16_t packets_ = 0;        // how many have left; they are seen in their order
+  std::uint64_t asked_to_ = 0;       // the tail when the target was last asked
+  bool gave_up_ = false;             // on that packet
+  unsigned asleep_ = 0;              // how often it was found asleep
+  unsigned in_vain_ = 0, skip_ = 0;  // after each wait in vain so many times, twice as many, it is not asked
+  bool fetches_ = false;             // something between collected_ and tail_ has a result
+  Status failed_;                    // since the last finish()
+};
+
+// The target's part: the packet of that number has come.
+void serve_backlog(Window& window, int origin, std::uint64_t offset, std::uint16_t packet) noexcept;
+
+// Of a target that was accessed so before; else makes it. Null: no memory for it.
+Backlog* backlog_of(Window& window, int rank) noexcept;
+// What stands in the target's backlog is done.
+inline Status finish_backlog(Target& target) {
+  Backlog* backlog = target.backlog.load(std::memory_order_acquire);
+  return backlog == nullptr ? Status::ok() : backlog->finish();
+}
+// Before the last barrier of a window; and after it.
+void let_go_of_backlogs(Window& window) noexcept;
+void drop_backlogs(Window& window) noexcept;
+
+}  // namespace heddle::rma

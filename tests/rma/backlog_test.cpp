@@ -1,0 +1,153 @@
+// Who does a short access: the target while it waits in MPI, the origin alone while it does not, and never both.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "coll/api.hpp"
+#include "mpi/handle.hpp"
+#include "p2p/p2p.hpp"
+#include "rma/api.hpp"
+#include "rma/backlog.hpp"
+#include "rma/window.hpp"
+#include "support/in_process.hpp"
+#include "wire/single_copy.hpp"
+
+namespace heddle::rma {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+mpi::Datatype& long_type() { return *mpi::from_handle(MPI_LONG); }
+mpi::Op& sum() { return *mpi::from_handle(MPI_SUM); }
+
+constexpr std::size_t kLongs = 64;
+
+// origin(window) at rank 1, and meanwhile target(its memory, window) at rank 0, with a window of MPI_Win_create that the kernel reaches.
+template <class Origin, class Target>
+void run(const char* single_copy, Origin origin, Target target) {
+  setenv("HEDDLE_SINGLE_COPY", single_copy, 1);
+  test::run_processes(2, [&](mpi::Process& p) {
+    long memory[kLongs] = {};
+    MPI_Win handle;
+    ASSERT_TRUE(api::win_create(memory, sizeof memory, sizeof(long), nullptr, *p.world(), &handle))
+        << last_error_detail();
+    Window& window = as_window(*mpi::from_handle(handle));
+    ASSERT_TRUE(api::barrier(*p.world()));
+    if (p.world()->rank == 1) {
+      ASSERT_EQ(window.target(0).way.load(), Way::kKernel);
+      ASSERT_TRUE(api::win_lock_all(0, window));
+      origin(window);
+      ASSERT_TRUE(api::win_unlock_all(window));
+    } else {
+      target(memory, window);
+    }
+    ASSERT_TRUE(api::win_free(&handle)) << last_error_detail();
+  });
+  unsetenv("HEDDLE_SINGLE_COPY");
+}
+
+// A put, a sum and what comes back of both.
+void access(Window& window, long round) {
+  const long value = 100 + round, one = 1;
+  long was = -1, got = -1;
+  ASSERT_TRUE(api::put(&value, 1, long_type(), 0, 1, 1, long_type(), window));
+  ASSERT_TRUE(api::fetch_and_op(&one, &was, long_type(), 0, 0, sum(), window));
+  ASSERT_TRUE(api::win_flush(0, window));
+  ASSERT_TRUE(api::get(&got, 1, long_type(), 0, 1, 1, long_type(), window));
+  ASSERT_TRUE(api::win_flush(0, window));
+  ASSERT_EQ(was, round);
+  ASSERT_EQ(got, value);
+}
+
+TEST(Backlog, ATargetThatIsAwayIsNotNeeded) {
+  std::atomic<bool> is_done{false};
+  constexpr long kRounds = 100;
+  run(
+      "test:none",
+      [&](Window& window) {
+        for (long i = 0; i < kRounds; ++i) access(window, i);
+        is_done = true;
+      },
+      [&](const long* memory, Window&) {
+        const auto deadline = Clock::now() + std::chrono::seconds(20);
+        while (!is_done && Clock::now() < deadline) std::this_thread::yield();
+        EXPECT_TRUE(is_done);
+        EXPECT_EQ(memory[0], kRounds);
+        EXPECT_EQ(memory[1], 100 + kRounds - 1);
+      });
+}
+
+TEST(Backlog, ATargetThatWaitsInMpiDoesIt) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "ranks outnumber cores: no target is asked";
+  run(
+      "test:none",
+      [](Window& window) {
+        const wire::SingleCopyStats& stats = window.target(0).memory->all().stats();
+        const auto deadline = Clock::now() + std::chrono::seconds(20);
+        // Enough to ask the target before the flush, and then the core is given to it: the machine may be busy.
+        constexpr std::uint64_t kPuts = 100;
+        std::uint64_t by_kernel = kPuts * sizeof(long);
+        for (long round = 0; by_kernel == kPuts * sizeof(long) && Clock::now() < deadline; ++round) {
+          const std::uint64_t before = stats.bytes_read;
+          for (std::uint64_t i = 0; i < kPuts; ++i) {
+            ASSERT_TRUE(api::put(&round, 1, long_type(), 0, 0, 1, long_type(), window));
+          }
+          for (int i = 0; i < 20; ++i) std::this_thread::yield();
+          ASSERT_TRUE(api::win_flush(0, window));
+          by_kernel = stats.bytes_read - before;
+        }
+        EXPECT_LT(by_kernel, kPuts * sizeof(long));
+      },
+      [](const long*, Window&) {});  // goes to the barrier of MPI_Win_free
+}
+
+// The target comes and goes: for a round of progress at a time, or for many.
+TEST(Backlog, ATargetThatComesAndGoesDoesNothingTwice) {
+  std::atomic<bool> is_done{false};
+  constexpr long kRounds = 2000;
+  run(
+      "test:none",
+      [&](Window& window) {
+        for (long i = 0; i < kRounds; ++i) access(window, i);
+        is_done = true;
+      },
+      [&](const long* memory, Window& window) {
+        const auto deadline = Clock::now() + std::chrono::seconds(20);
+        for (unsigned seed = 1; !is_done && Clock::now() < deadline; seed = seed * 1664525 + 1013904223) {
+          for (unsigned n = seed >> 28; n > 0; --n) ASSERT_TRUE(api::win_sync(window));
+          const auto away = Clock::now() + std::chrono::nanoseconds(seed >> 18);
+          while (Clock::now() < away) {
+          }
+        }
+        EXPECT_TRUE(is_done);
+        EXPECT_EQ(memory[0], kRounds);
+      });
+}
+
+// The kernel refuses in the middle of what was written down: the target does the rest, and each sum once.
+TEST(Backlog, WhatTheKernelRefusesTheTargetDoes) {
+  for (const char* fault :
+       {"test:refuse@2", "test:refuse@3", "test:refuse@40", "test:refuse@41", "test:short@2,refuse@4"}) {
+    run(
+        fault,
+        [&](Window& window) {
+          const long ones[4] = {1, 1, 1, 1};
+          long was = -1;
+          constexpr long kSums = 50;
+          for (long i = 0; i < kSums; ++i) {
+            ASSERT_TRUE(api::put(ones, 4, long_type(), 0, 8 + i % 50, 4, long_type(), window));
+            ASSERT_TRUE(api::accumulate(ones, 4, long_type(), 0, 0, 4, long_type(), sum(), window));
+          }
+          ASSERT_TRUE(api::fetch_and_op(ones, &was, long_type(), 0, 3, sum(), window));
+          ASSERT_TRUE(api::win_flush(0, window)) << last_error_detail();
+          EXPECT_EQ(was, kSums) << fault;
+        },
+        [](const long*, Window&) {});
+  }
+}
+
+}  // namespace
+}  // namespace heddle::rma
