@@ -23,7 +23,7 @@ inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments, mpi::
 
 // (Not from the members: they may just have been stored there, and a load would wait for that.)
 [[gnu::always_inline]] inline void ReceiveRequest::post(const Arguments& its, Comm& its_comm,
-                                                        vci::Vci& its_vci) noexcept {
+                                                        vci::Vci& its_vci) noexcept NO_THREAD_SAFETY_ANALYSIS {
   prepare(its);
   key = {its_comm.address.context + static_cast<std::uint32_t>(its.channel), its.peer, its.tag};
   if (!its_vci.matching().append_to_empty(*this)) [[unlikely]] {
