@@ -97,11 +97,16 @@ Status read_handler(const std::string& text, Variables& variables) {
 
 // Kinds that nobody supports are asked for in vain, which is no error: the program sees what there is.
 Status read_memory_kinds(const std::string& text, std::vector<std::string>& notes) {
-  constexpr std::string_view kKnown[] = {"system", "mpi", "mpi:alloc_mem", "mpi:win_allocate",
-                                         "mpi:win_allocate_shared"};
+  constexpr std::string_view kRestrictors[] = {"alloc_mem", "win_allocate", "win_allocate_shared"};
   std::stringstream list(text);
   for (std::string kind; std::getline(list, kind, ',');) {
-    if (std::ranges::count(kKnown, kind) != 0) continue;
+    std::erase_if(kind, [](unsigned char c) { return std::isspace(c); });
+    std::stringstream parts(kind);
+    std::string name, restrictor;
+    std::getline(parts, name, ':');
+    bool known = kind.empty() || kind == "system" || name == "mpi";
+    while (std::getline(parts, restrictor, ':')) known = known && std::ranges::count(kRestrictors, restrictor) != 0;
+    if (known) continue;
     notes.push_back("-memory-alloc-kinds: there is no support for '" + kind + "'; the program is told: system,mpi");
   }
   return Status::ok();

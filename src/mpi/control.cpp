@@ -250,6 +250,14 @@ Status read_control(int index, int* value, int error_class) {
   return Status::ok();
 }
 
+int legal_control(int index) noexcept {
+  LockGuard guard(values.lock);
+  const std::optional<int>& written = values.written[static_cast<std::size_t>(index)];
+  if (written) return *written;
+  const char* text = std::getenv(row(index).environment);
+  return text == nullptr ? row(index).initial : parse(row(index), text).value_or(row(index).initial);
+}
+
 Status write_control(int index, int value) {
   const Control& control = row(index);
   if (value < control.low || value > control.high) {

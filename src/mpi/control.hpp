@@ -63,6 +63,8 @@ std::span<const Control> controls() noexcept;
 // The value in use, or, before MPI_Init, the one that would be. An error of class `error_class` when the environment has
 // one that is not legal.
 Status read_control(int index, int* value, int error_class);
+// The same by one who is told of no error; the default where the environment has one that is not legal.
+int legal_control(int index) noexcept;
 // Gives the variable a value for this program. An error of MPI_T when that is not legal or comes too late.
 Status write_control(int index, int value);
 

@@ -159,9 +159,7 @@ Status check_target(const Errhandler& errhandler, Kind kind) {
 }
 
 Errhandler& initial_errhandler() noexcept {
-  int action = 0;  // fatal too where the value is not legal, which MPI_Init refuses
-  read_control(kInitialErrhandler, &action, MPI_ERR_OTHER).ignore();
-  switch (static_cast<Action>(action)) {
+  switch (static_cast<Action>(legal_control(kInitialErrhandler))) {  // MPI_Init refuses what is not legal
     case Action::kAbort:
       return predefined().abort;
     case Action::kReturn:

@@ -123,10 +123,7 @@ std::vector<Info::Pair> environment_pairs(int argc, char* const argv[]) {
   }
   char directory[PATH_MAX];
   if (getcwd(directory, sizeof directory) != nullptr) add("wdir", directory);
-  int handler = 0;
-  if (read_control(kInitialErrhandler, &handler, MPI_ERR_OTHER)) {
-    add("mpi_initial_errhandler", spelled(controls()[kInitialErrhandler], handler));
-  }
+  add("mpi_initial_errhandler", spelled(controls()[kInitialErrhandler], legal_control(kInitialErrhandler)));
   pairs.push_back(memory_kinds());
   return pairs;
 }

@@ -106,6 +106,11 @@ void Receive::fail() noexcept {
   p2p::finish(*this);
 }
 
+void Receive::expect(std::int64_t within, std::int64_t from) noexcept {
+  expected_until = std::max(expected_until, from + within);
+  vci->domain().expect_until(expected_until);
+}
+
 // Less than before is believed by halves.
 std::int64_t Receive::learn(std::int64_t before, std::int64_t took) noexcept {
   return std::min(std::max(took, before / 2), kMostSpread);
@@ -136,8 +141,6 @@ Status Receive::start() noexcept {
   bytes = args.peer == MPI_PROC_NULL ? 0 : static_cast<MPI_Count>(args.total());
   all = 0;
   first_at = 0;
-  started_at = vci->domain().now();
-  if (whole < kMostSpread) vci->domain().expect_until(started_at + 2 * whole);
   for (std::uint32_t i = 0; i < args.partitions; ++i) counts[i].store(0, std::memory_order_relaxed);
   complete.store(0, std::memory_order_relaxed);
   ++epoch;
@@ -147,6 +150,9 @@ Status Receive::start() noexcept {
   } else if (linked) {
     refused ? fail() : say_clear();
   }
+  if (is_done()) return Status::ok();
+  started_at = vci->domain().now();
+  if (whole < kMostSpread) expect(2 * whole, started_at);
   return Status::ok();
 }
 
@@ -168,14 +174,14 @@ void Receive::note(std::uint64_t at, std::uint64_t n) noexcept {
   vci::Domain& domain = vci->domain();
   if (all == 0 && n != args.total()) {
     first_at = domain.now();
-    domain.expect_until(first_at + 2 * spread);
+    expect(2 * spread, first_at);
   }
   all += n;
   if (all != args.total()) return;
   const std::int64_t now = domain.now();
   whole = learn(whole, now - started_at);
   if (first_at != 0) spread = learn(spread, now - first_at);
-  domain.expect_until(0);
+  domain.expect_no_more(expected_until);
   p2p::finish(*this);
 }
 

@@ -113,6 +113,7 @@ struct Receive : mpi::Request, vci::Task {
   void say_clear() noexcept;
   void link() noexcept;
   void fail() noexcept;
+  void expect(std::int64_t within, std::int64_t from) noexcept;  // ns
   static std::int64_t learn(std::int64_t before, std::int64_t took) noexcept;
 
   static constexpr std::int64_t kFirstSpread = 1'000'000, kMostSpread = 20'000'000;  // ns
@@ -123,6 +124,7 @@ struct Receive : mpi::Request, vci::Task {
   std::uint64_t all = 0;
   std::int64_t started_at = 0, first_at = 0;                 // ns; the first of them came
   std::int64_t whole = kFirstSpread, spread = kFirstSpread;  // from the start, from the first to the last, of late
+  std::int64_t expected_until = 0;
   std::uint32_t epoch = 0;
   Setup setup{};
   mpi::Request* matching = nullptr;

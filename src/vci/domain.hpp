@@ -108,9 +108,16 @@ class Domain {
   void sleep(Look&& look) noexcept {
     bell().sleep(sleep_limit(), [&] { return look() || !arm_wires(); });
   }
-  // Something is half there, and the rest is expected until then (steady clock, ns): while no waiter lacks a core, none sleeps.
-  // 0: not any more. Any thread; the last word counts.
-  void expect_until(std::int64_t when) noexcept { expected_until_.store(when, std::memory_order_relaxed); }
+  // Something is expected until then (steady clock, ns): while no waiter lacks a core, none sleeps. Any thread; of several the
+  // latest counts.
+  void expect_until(std::int64_t when) noexcept {
+    std::int64_t before = expected_until_.load(std::memory_order_relaxed);
+    while (before < when && !expected_until_.compare_exchange_weak(before, when, std::memory_order_relaxed)) continue;
+  }
+  // It has come. What others expect later than that still counts.
+  void expect_no_more(std::int64_t when) noexcept {
+    expected_until_.compare_exchange_strong(when, 0, std::memory_order_relaxed);
+  }
   static std::int64_t now() noexcept {
     return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   }

@@ -185,6 +185,12 @@ HeldMessages::Recalled HeldMessages::recalled(std::uint64_t number) noexcept {
   return {remove(**at), end};
 }
 
+HeldMessages::Recalled HeldMessages::take_recalled() noexcept {
+  if (recalled_.empty()) return {};
+  withdraw_offer();
+  return recalled(recalled_.front()->number);
+}
+
 void HeldMessages::hide(HeldMessage& message) noexcept {
   engine_.remove(message);
   message.is_hidden = true;

@@ -72,8 +72,8 @@ class HeldMessages {
   void forget_searches() noexcept;
   // Takes off a message that the receiver knows nothing of. False: it does.
   bool cancel(MessageOp& message) noexcept;
-  // The receiver, which knows of this message, is to forget it. Nobody is shown it any more, and nothing passes it until then: the
-  // receiver may have taken it already. Its number; 0: that was asked before.
+  // The receiver, which knows of this message, is to forget it. Nobody is shown it any more, and what is behind it waits for
+  // that, but for what a search finds: the receiver may have taken it already. Its number; 0: that was asked before.
   std::uint64_t recall(MessageOp& message, EndRecalled end) noexcept;
   // The receiver has forgotten the one with this number, which is the caller's. No op: it was taken before.
   struct Recalled {
@@ -81,6 +81,9 @@ class HeldMessages {
     EndRecalled end = nullptr;
   };
   Recalled recalled(std::uint64_t number) noexcept;
+  // Nobody is there who could say so: the oldest of them.
+  Recalled take_recalled() noexcept;
+  bool has_recalled() const noexcept { return !recalled_.empty(); }
   // There is nobody to decide any more.
   void close() noexcept;
 

@@ -79,13 +79,19 @@ unsigned Lane::progress(bool* contended) noexcept {
     return 0;
   }
   unsigned moved = 0;
+  HeldMessages::Recalled home;
   if (!closed_) {
-    if (has_held() && tx_.is_away()) release_held();
+    if (has_held() && tx_.is_away()) {
+      home = held_->take_recalled();  // who left has taken none of them
+      release_held();
+    }
     moved = push_all();
     set_busy();
   }
   lock_.unlock();
-  return moved;
+  if (home.op == nullptr) return moved;
+  home.end(*home.op);
+  return moved + 1;
 }
 
 unsigned Lane::push_all() noexcept {

@@ -77,6 +77,7 @@ void Lane::hold(MessageOp& op, const Envelope& envelope) noexcept {
 void Lane::release_held() noexcept {
   if (held_ == nullptr) return;
   const bool all = closed_ || tx_.is_away();
+  if (all && !closed_ && held_->has_recalled()) return;  // progress() ends those first
   if (all) held_->close();
   while (const HeldMessage* oldest = held_->front()) {
     MessageOp& op = *oldest->op;

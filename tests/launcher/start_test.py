@@ -58,7 +58,7 @@ class Options(Case):
 
     def test_error_handler_and_memory_of_one_program(self):
         show = ("sh", "-c", "echo ${HEDDLE_INITIAL_ERRHANDLER-none}")
-        done = mpiexec("-initial-errhandler", "MPI_Errors_Return", *show, ":", "-memory-alloc-kinds", "system,mpi:alloc_mem", *show)
+        done = mpiexec("-initial-errhandler", "MPI_Errors_Return", *show, ":", "-memory-alloc-kinds", "system, mpi:win_allocate:alloc_mem,", *show)
         self.assertEqual((done.code, done.err), (0, ""))
         self.assertEqual(sorted(done.out.splitlines()), ["mpi_errors_return", "none"])
         self.assert_fails(mpiexec("--initial-errhandler", "mpi_errors_retrun", "true"), 2,

@@ -351,5 +351,32 @@ TEST(HeldMessages, AllShortSequencesAreLikeVectors) {
   }
 }
 
+// A receiver that leaves says nothing any more: what it was to forget is ended here, on offer or not.
+TEST(HeldMessages, WhatIsRecalledComesHomeWhenTheReceiverHasLeft) {
+  const Key key{0, 0, 0};
+  HeldMessages held;
+  MessageOp ops[3];
+  for (MessageOp& op : ops) ASSERT_TRUE(held.hold(op, {key, 0, 8}));
+  held.search(key, 1, false);
+  held.search(key, 2, true);
+  Answer answer;
+  while (held.next_answer(&answer)) continue;
+  const auto end = [](MessageOp& op) { op.answered = true; };
+  ASSERT_TRUE(held.is_on_offer(ops[0].held->name));
+  ASSERT_NE(held.recall(ops[0], end), 0u);
+  EXPECT_EQ(held.front(), nullptr);
+  const HeldMessages::Recalled home = held.take_recalled();
+  ASSERT_EQ(home.op, &ops[0]);
+  home.end(*home.op);
+  EXPECT_TRUE(ops[0].answered);
+  EXPECT_EQ(held.take_recalled().op, nullptr);
+  EXPECT_FALSE(held.has_recalled());
+  held.close();
+  for (int i : {1, 2}) {
+    ASSERT_EQ(held.front()->op, &ops[i]);
+    held.pop_front();
+  }
+}
+
 }  // namespace
 }  // namespace heddle::vci
