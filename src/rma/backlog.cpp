@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/cpu.hpp"
 #include "mpi/process.hpp"
@@ -24,6 +25,12 @@ constexpr std::size_t kRows = 64;           // in one call of the kernel: 340 ns
 constexpr unsigned kWakeAfter = 8;          // calls of the kernel: a wake-up costs the caller some of them
 constexpr unsigned kMostInVain = 63;
 constexpr unsigned kTimeEvery = 8, kYieldEvery = 64;  // rounds
+constexpr std::uint32_t kMostRings = 256;             // of a process: an eighth of its region, which lanes need, too
+constexpr std::uint64_t kLongest =
+    (sizeof(BacklogRing::Entry) + 2 * Backlog::kMost + BacklogRing::kUnit - 1) / BacklogRing::kUnit;
+static_assert(2 * kLongest <= BacklogRing::kUnits);  // an entry and what is skipped before it
+
+std::atomic<std::uint32_t> rings{0};
 
 vci::Domain& domain_of(Window& window) noexcept { return window.comm->process->domain(); }
 bool is_lost(Window& window, int rank) noexcept {
@@ -41,10 +48,17 @@ Backlog::Backlog(Window& window, int rank, std::uint64_t offset) noexcept
   if (!window.comm->vci->threaded()) lock_.elide();
 }
 
-Backlog::~Backlog() { window_.node.give_block_back(sizeof(Ring), offset_); }
+Backlog::~Backlog() {
+  window_.node.give_block_back(sizeof(Ring), offset_);
+  rings.fetch_sub(1, std::memory_order_relaxed);
+}
 
 void Backlog::add(Operation& operation) {
   LockGuard guard(lock_);
+  add_locked(operation);
+}
+
+void Backlog::add_locked(Operation& operation) {
   for_each_row(operation, [&](std::uint64_t at, std::size_t bytes) {
     bytes = std::min(bytes, operation.bytes_left());
     while (bytes > 0) {
@@ -88,7 +102,8 @@ BacklogRing::Entry* Backlog::take_room(std::size_t bytes) {
   const std::uint64_t units = (bytes + Ring::kUnit - 1) / Ring::kUnit;
   const std::uint64_t to_end = Ring::kUnits - tail_ % Ring::kUnits;
   const std::uint64_t skipped = units > to_end ? to_end : 0;
-  if (tail_ + skipped + units - collected_ > Ring::kUnits) settle(tail_ - std::min(tail_, Ring::kUnits / 2));
+  const std::uint64_t end = tail_ + skipped + units;
+  if (end - collected_ > Ring::kUnits) settle(std::max(tail_ - std::min(tail_, Ring::kUnits / 2), end - Ring::kUnits));
   if (skipped != 0) {
     ring_.at(tail_).kind = Ring::kSkip;
     ring_.at(tail_).units = static_cast<std::uint16_t>(skipped);
@@ -133,10 +148,30 @@ void Backlog::hurry() noexcept {
 
 Status Backlog::finish() {
   LockGuard guard(lock_);
+  return take_failure(MPI_SUCCESS);
+}
+
+Status Backlog::finish_one(Operation& operation) {
+  LockGuard guard(lock_);
+  settle_all();
+  const int earlier = std::exchange(failed_, MPI_SUCCESS);
+  add_locked(operation);
+  return take_failure(earlier);
+}
+
+void Backlog::settle_all() {
   if (collected_ != tail_) settle(tail_);
-  Status status = failed_;
-  failed_ = Status::ok();
-  return status;
+}
+
+// The sentence of an error is its thread's, and may be another one's by now.
+Status Backlog::take_failure(int instead) {
+  settle_all();
+  const int failure = std::exchange(failed_, instead);
+  if (failure == MPI_SUCCESS) return Status::ok();
+  if (is_lost(window_, rank_)) return p2p::loss_error(*window_.comm, rank_);
+  return error(failure,
+               "rank %d could not do an operation of this epoch: is all the memory attached there that it reaches?",
+               rank_);
 }
 
 void Backlog::settle(std::uint64_t position) {
@@ -158,11 +193,7 @@ void Backlog::settle(std::uint64_t position) {
     }
   }
   collect();
-  const int failure = ring_.failure.exchange(MPI_SUCCESS, std::memory_order_relaxed);
-  if (failure == MPI_SUCCESS) return;
-  fail(error(failure,
-             "rank %d could not do an operation of this epoch: is all the memory attached there that it reaches?",
-             rank_));
+  if (failed_ == MPI_SUCCESS) failed_ = ring_.failure.exchange(MPI_SUCCESS, std::memory_order_relaxed);
 }
 
 void Backlog::wait_for_target(std::uint64_t position) noexcept {
@@ -220,6 +251,7 @@ Status Backlog::do_all() {
       if (entry.kind != Ring::kSkip) {
         entry.describe(&operation);
         status = perform(memory, operation, entry.step());
+        if (!status) entry.has_out = 0;
       }
       if (status || target_.memory->way() != wire::PeerMemory::Way::kRefused) head += entry.units;
     }
@@ -234,6 +266,7 @@ Status Backlog::do_all() {
 Status Backlog::do_rows(std::uint64_t* head) {
   iovec here[kRows], there[kRows];
   std::uint64_t ends[kRows];
+  Ring::Entry* rows_of[kRows];
   std::size_t rows = 0;
   const std::uint8_t kind = ring_.at(*head).kind;
   std::uint64_t next = *head;
@@ -243,6 +276,7 @@ Status Backlog::do_rows(std::uint64_t* head) {
     if (entry.kind != kind) break;
     here[rows] = {entry.has_in != 0 ? entry.in() : entry.result(), entry.bytes};
     there[rows] = {reinterpret_cast<void*>(target_.card.base + entry.at), entry.bytes};
+    rows_of[rows] = &entry;
     ends[rows++] = next + entry.units;
   }
   const bool is_put = kind == static_cast<std::uint8_t>(Kind::kPut);
@@ -253,7 +287,10 @@ Status Backlog::do_rows(std::uint64_t* head) {
     return Status::ok();
   }
   if (done != 0) *head = ends[done - 1];
-  if (target_.memory->way() != wire::PeerMemory::Way::kRefused) *head = ends[done];
+  if (target_.memory->way() != wire::PeerMemory::Way::kRefused) {
+    rows_of[done]->has_out = 0;
+    *head = ends[done];
+  }
   return no_memory_there(reinterpret_cast<std::uint64_t>(there[done].iov_base) - target_.card.base, here[done].iov_len);
 }
 
@@ -291,15 +328,17 @@ Backlog* backlog_of(Window& window, int rank) noexcept {
   Backlog* backlog = target.backlog.load(std::memory_order_acquire);
   if (backlog != nullptr) return backlog;
   std::uint64_t offset = 0;
+  if (rings.load(std::memory_order_relaxed) >= kMostRings) return nullptr;
   if (!window.node.take_block(sizeof(BacklogRing), &offset)) return nullptr;
   auto* made = new (std::nothrow) Backlog(window, rank, offset);
   if (made == nullptr) return nullptr;
+  rings.fetch_add(1, std::memory_order_relaxed);
+  window.has_backlogs.store(true, std::memory_order_relaxed);
   // Of two threads that make it at once the first one's stays.
   if (!target.backlog.compare_exchange_strong(backlog, made, std::memory_order_acq_rel)) {
     delete made;
     return backlog;
   }
-  window.has_backlogs.store(true, std::memory_order_relaxed);
   return made;
 }
 

@@ -100,6 +100,13 @@ class Backlog {
   }
   // Writes it down. REQUIRES: takes(operation), the target's way is kKernel.
   void add(Operation& operation);
+  // One that is awaited at once: its own error, while those of earlier ones stay for who finishes. REQUIRES: as add().
+  Status finish_one(Operation& operation);
+  // All is done, and what went wrong stays for who finishes.
+  void settle_quietly() {
+    LockGuard guard(lock_);
+    settle_all();
+  }
   // Asks the target to begin, where that is of use.
   void hurry() noexcept;
   // All is done, and what was fetched is here. The first error.
@@ -109,6 +116,9 @@ class Backlog {
 
  private:
   using Ring = BacklogRing;
+  void add_locked(Operation& operation);
+  void settle_all();
+  Status take_failure(int instead);
   void add_row(Operation& operation, std::uint64_t at, std::size_t bytes);
   Ring::Entry* take_room(std::size_t bytes);
   bool is_worth_asking() noexcept;
@@ -126,7 +136,7 @@ class Backlog {
   Status go_by_messages();
   void collect() noexcept;
   void fail(const Status& status) noexcept {
-    if (failed_) failed_ = status;
+    if (failed_ == MPI_SUCCESS) failed_ = status.error_class();
   }
 
   Window& window_;
@@ -142,7 +152,7 @@ class Backlog {
   unsigned asleep_ = 0;              // how often it was found asleep
   unsigned in_vain_ = 0, skip_ = 0;  // after each wait in vain so many times, twice as many, it is not asked
   bool fetches_ = false;             // something between collected_ and tail_ has a result
-  Status failed_;                    // since the last finish()
+  int failed_ = MPI_SUCCESS;         // the class of the first error since the last finish()
 };
 
 // The target's part: the packet of that number has come.

@@ -50,7 +50,10 @@ void do_entries(Window& window, BacklogRing& ring) noexcept {
       BacklogRing::Entry& entry = ring.at(head);
       if (entry.kind != BacklogRing::kSkip) {
         const Status status = do_entry(window, memory, operation, entry);
-        if (!status) ring.failure.store(status.error_class(), std::memory_order_relaxed);
+        if (!status) {
+          ring.failure.store(status.error_class(), std::memory_order_relaxed);
+          entry.has_out = 0;
+        }
       }
       head += entry.units;
       if (++done % kPublishEvery == 0) ring.head.store(head, std::memory_order_release);

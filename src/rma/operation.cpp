@@ -122,12 +122,13 @@ Status start(Window& window, Operation& operation, MPI_Aint disp, mpi::Request**
   HEDDLE_TRY(located);
   // Updates keep their order; puts and gets have none.
   const bool is_short = target.is_by_kernel() && Backlog::takes(operation);
-  if (!is_short && operation.kind >= Kind::kAccumulate) HEDDLE_TRY(finish_backlog(target));
+  Backlog* const before = target.backlog.load(std::memory_order_acquire);
+  if (!is_short && operation.kind >= Kind::kAccumulate && before != nullptr) before->settle_quietly();
   if (target.is_by_messages()) return send(window, operation, request);
   if (Backlog* backlog = is_short ? backlog_of(window, operation.rank) : nullptr) {
-    const bool is_awaited = request != nullptr && operation.has_out;
+    if (request != nullptr && operation.has_out) return backlog->finish_one(operation);
     backlog->add(operation);
-    return is_awaited ? backlog->finish() : Status::ok();
+    return Status::ok();
   }
   std::byte* base = nullptr;
   HEDDLE_TRY(map_target(window, target, &base));

@@ -80,6 +80,40 @@ TEST(Backlog, ATargetThatIsAwayIsNotNeeded) {
       });
 }
 
+// What does not fit behind the ring's end and before its oldest entry, in the only place where both are short of one unit.
+TEST(Backlog, TheLongestEntryWaitsForItsRoom) {
+  constexpr int kLongest = 512;
+  static long sums[kLongest], ones[kLongest], was[kLongest];
+  std::fill_n(ones, kLongest, 1);
+  setenv("HEDDLE_SINGLE_COPY", "test:none", 1);
+  test::run_processes(2, [&](mpi::Process& p) {
+    MPI_Win handle;
+    ASSERT_TRUE(api::win_create(sums, sizeof sums, sizeof(long), nullptr, *p.world(), &handle));
+    Window& window = as_window(*mpi::from_handle(handle));
+    ASSERT_TRUE(api::barrier(*p.world()));
+    if (p.world()->rank == 1) {
+      ASSERT_TRUE(api::win_lock_all(0, window));
+      for (long round = 0; round < 4; ++round) {
+        for (int i = 0; i < 128 + 256; ++i) {
+          const long value = 1000 * round + i;
+          ASSERT_TRUE(api::put(&value, 1, long_type(), 0, i, 1, long_type(), window));
+          if (i == 127) {
+            ASSERT_TRUE(api::win_flush(0, window));
+          }
+        }
+        std::fill_n(was, kLongest, -1);
+        ASSERT_TRUE(api::get_accumulate(ones, kLongest, long_type(), was, kLongest, long_type(), 0, 0, kLongest,
+                                        long_type(), sum(), window));
+        ASSERT_TRUE(api::win_flush(0, window));
+        for (int i = 0; i < kLongest; ++i) ASSERT_EQ(was[i], i < 384 ? 1000 * round + i : round) << i;
+      }
+      ASSERT_TRUE(api::win_unlock_all(window));
+    }
+    ASSERT_TRUE(api::win_free(&handle));
+  });
+  unsetenv("HEDDLE_SINGLE_COPY");
+}
+
 TEST(Backlog, ATargetThatWaitsInMpiDoesIt) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "ranks outnumber cores: no target is asked";
   run(
