@@ -251,9 +251,11 @@ Status Backlog::do_all() {
       if (entry.kind != Ring::kSkip) {
         entry.describe(&operation);
         status = perform(memory, operation, entry.step());
-        if (!status) entry.has_out = 0;
       }
-      if (status || target_.memory->way() != wire::PeerMemory::Way::kRefused) head += entry.units;
+      if (status || target_.memory->way() != wire::PeerMemory::Way::kRefused) {
+        if (!status) entry.has_out = 0;
+        head += entry.units;
+      }
     }
     ring_.head.store(head, std::memory_order_release);
     if (!status && target_.memory->way() == wire::PeerMemory::Way::kRefused) return first;
