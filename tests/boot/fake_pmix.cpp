@@ -22,6 +22,8 @@ heddle::test::FakePmix* fake_pmix() { return &state; }
 pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t*, size_t) {
   std::unique_lock lock(state.mutex);
   state.changed.wait(lock, [] { return !state.init_hangs; });
+  ++state.inits;
+  state.changed.notify_all();
   std::strcpy(proc->nspace, "the-job");
   proc->rank = state.rank;
   return state.init_code;

@@ -24,6 +24,7 @@ struct FakePmix {
   std::map<std::string, long> numbers;         // as UINT32
 
   // What has happened:
+  unsigned inits = 0;  // that are over, of all tests
   std::vector<std::string> heard;
   std::vector<std::function<void()>> held;
 };

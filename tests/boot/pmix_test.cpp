@@ -146,11 +146,13 @@ TEST_F(Pmix, AServerThatSaysNothingIsGivenUp) {
     EXPECT_STREQ(last_error_detail(), "PMIx_Get: the launcher's PMIx server has not answered for 500 ms");
     EXPECT_EQ(fake_->held.size(), 1u) << "its answer comes when the test ends";
   }
+  const unsigned before = fake_->inits;
   fake_->init_hangs = true;
   expect_error("PMIx_Init: the launcher's PMIx server has not answered for 20 ms", 20);
-  std::lock_guard lock(fake_->mutex);
+  std::unique_lock lock(fake_->mutex);
   fake_->init_hangs = false;
   fake_->changed.notify_all();
+  fake_->changed.wait(lock, [&] { return fake_->inits == before + 1; });  // the next test teaches without the lock
 }
 
 TEST_F(Pmix, NoLibrary) {
