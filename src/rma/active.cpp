@@ -99,9 +99,7 @@ bool is_lost(Window& window, int rank) { return p2p::has_losses(*window.comm) &&
 Status failure_of(Window& window, int rank) {
   const int failure = window.target(rank).failure.exchange(MPI_SUCCESS, std::memory_order_relaxed);
   if (failure == MPI_SUCCESS) return Status::ok();
-  return error(failure,
-               "rank %d could not do an operation of this epoch: is all the memory attached there that it reaches?",
-               rank);
+  return undone(failure, rank);
 }
 
 // One of our own packets at most waits for room.
@@ -275,6 +273,12 @@ void Questions::ask(int rank, std::uint8_t what, Held held, int tag, std::uint64
   } else if (status_) {
     status_ = status;
   }
+}
+
+Status undone(int error_class, int rank) {
+  return error(error_class,
+               "rank %d could not do an operation of this epoch: is all the memory attached there that it reaches?",
+               rank);
 }
 
 void Questions::flush(int rank) {

@@ -69,6 +69,8 @@ class Questions {
   Status status_;
 };
 
+// The error of what a target could not do.
+Status undone(int error_class, int rank);
 // What was written down for the target or sent to it is done there, and what was asked for is here.
 Status flush(Window& window, int rank);
 Status flush_all(Window& window);

@@ -169,9 +169,7 @@ Status Backlog::take_failure(int instead) {
   const int failure = std::exchange(failed_, instead);
   if (failure == MPI_SUCCESS) return Status::ok();
   if (is_lost(window_, rank_)) return p2p::loss_error(*window_.comm, rank_);
-  return error(failure,
-               "rank %d could not do an operation of this epoch: is all the memory attached there that it reaches?",
-               rank_);
+  return undone(failure, rank_);
 }
 
 void Backlog::settle(std::uint64_t position) {
