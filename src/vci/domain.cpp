@@ -123,7 +123,7 @@ void Domain::progress_once(Vci& vci) noexcept {
   events().tell();
   if (moved) {
     in_vain = 0;
-  } else if (++in_vain >= kCrowdedSpins && (in_vain >= kTests / round_cost_ || crowded())) {
+  } else if (++in_vain >= kCrowdedTests && (in_vain >= kTests / round_cost_ || crowded())) {
     in_vain = 0;
     yield_core();
   }

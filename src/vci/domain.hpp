@@ -180,7 +180,7 @@ class Domain {
   static constexpr std::int64_t kLookEveryNs = 50'000'000;  // for losses; a question is a system call
   static constexpr unsigned kSpins = 20'000;                // about 1 ms, while every rank has a core
   static constexpr unsigned kFabricCost = 2;                // of a round that asks a network, too: they take 8 ms then
-  static constexpr unsigned kCrowdedSpins = 4;              // then others should run
+  static constexpr unsigned kCrowdedTests = 4;              // in vain, then others should run
   static constexpr unsigned kTests = 4096;  // in vain, before one yields for whoever shares the core unknown to us
   static constexpr unsigned kYields = kWithout == Without::kLocks ? 1u << 30 : 64;  // no sleep looks at others' VCIs
   static constexpr std::int64_t kSleepNs = 100'000'000;  // a wake-up ends it; this bound only limits the harm of a bug
@@ -222,8 +222,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
       patience.restart();
       continue;
     }
-    const unsigned spins = crowded() ? kCrowdedSpins : kSpins;
-    switch (patience.next(spins, kYields)) {
+    switch (patience.next(crowded(), kSpins, kYields)) {
       case Patience::Step::kSpin:
         cpu_relax();
         break;
@@ -243,6 +242,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
         break;
     }
   }
+  patience.restart();
   waiters_.fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -7,6 +7,8 @@
 //          peer run: the next comes sooner. One that brought nothing, or gave the core away for long, was for strangers:
 //          the next comes later. A sibling that computes is no stranger: what it brings comes much later, so where the job
 //          has more threads than cores yields come as soon as they may.
+//          Where more wait than there are cores, it spins for a few rounds only: more of them where that brought something
+//          (the peer has the other core, and a switch costs more than the rounds), fewer where it did not.
 //          With a network, the peer that waits for this core may be a rank of another host, where hosts
 //          are containers: a yield that gave the core away and brought nothing is followed by a sleep, which the network ends.
 // Threads: one object for one wait, on its stack; what was learnt belongs to the thread.
@@ -35,11 +37,16 @@ class Patience {
                           : kMostRounds) {}
 
   // After another round in vain: `spins` rounds of polling, with yields between them as learnt, then `yields` yields, then
-  // sleep.
-  Step next(unsigned spins, unsigned yields) noexcept {
+  // sleep. `crowded`: there are more waiters than cores, so it is a few rounds, as learnt, instead of `spins`.
+  Step next(bool crowded, unsigned spins, unsigned yields) noexcept {
     const bool was_shared = yielded_ && shared_;
     if (yielded_) learn(false);
-    ++idle_;
+    if (idle_++ == 0) crowded_spins_ = few_spins;
+    in_few_ = crowded && idle_ < crowded_spins_;
+    if (crowded) {
+      if (idle_ == crowded_spins_) few_spins = std::max(few_spins - 1, kFewest);
+      spins = crowded_spins_;
+    }
     spins /= cost_;
     if (idle_ >= spins + yields || (was_shared && cost_ != 1)) return Step::kSleep;
     const unsigned rounds = std::min(yield_after / cost_, most_);
@@ -57,12 +64,15 @@ class Patience {
   void go_on() noexcept { idle_ = 0; }
   // Something has arrived.
   void restart() noexcept {
+    if (in_few_) few_spins = std::min(few_spins * 2, kMostFew);
+    in_few_ = false;
     if (yielded_) learn(!long_);
     idle_ = 0;
   }
 
  private:
   static constexpr unsigned kSoonest = 16, kLatest = 1 << 15;
+  static constexpr unsigned kFewest = 4, kMostFew = 16;
   static constexpr unsigned kMostRounds = 512;  // from one yield to the next, with a network: 0.4 ms
   static constexpr std::int64_t kLongNs = 500'000, kSharedNs = 20'000;
 
@@ -79,10 +89,14 @@ class Patience {
 
   // Rounds of polling from one yield to the next; a power of two.
   inline static thread_local unsigned yield_after = 1024;
+  // Rounds of polling before the first yield where others wait for the core.
+  inline static thread_local unsigned few_spins = kMostFew;
 
   const unsigned cost_;
   const unsigned most_;  // rounds from one yield to the next
   unsigned idle_ = 0;
+  unsigned crowded_spins_ = kFewest;
+  bool in_few_ = false;  // it spins those
   bool yielded_ = false;
   bool long_ = false, shared_ = false;
 };

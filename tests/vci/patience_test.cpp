@@ -1,0 +1,67 @@
+// How many rounds a thread spins before it yields, where there are more waiters than cores, and what it learns from them.
+#include "vci/patience.hpp"
+
+#include <gtest/gtest.h>
+
+namespace heddle::vci {
+namespace {
+
+using Step = Patience::Step;
+
+constexpr unsigned kSpins = 1000, kYields = 64;
+
+// Rounds in vain until the first yield, of a wait that nothing ends.
+unsigned spins_in_vain(bool crowded) {
+  Patience patience(1, !crowded);
+  for (unsigned round = 1;; ++round) {
+    if (patience.next(crowded, kSpins, kYields) == Step::kYield) return round;
+  }
+}
+
+void arrives_after(unsigned rounds) {
+  Patience patience;
+  while (rounds-- > 0) EXPECT_EQ(patience.next(true, kSpins, kYields), Step::kSpin);
+  patience.restart();
+}
+
+TEST(Patience, SpinsFewerRoundsWhereThatBringsNothingAndMoreWhereItDoes) {
+  for (int i = 0; i < 3; ++i) arrives_after(3);
+  EXPECT_EQ(spins_in_vain(true), 16u);
+  EXPECT_EQ(spins_in_vain(true), 15u);
+  for (int i = 0; i < 20; ++i) spins_in_vain(true);
+  EXPECT_EQ(spins_in_vain(true), 4u);
+  arrives_after(3);
+  EXPECT_EQ(spins_in_vain(true), 8u);
+  arrives_after(6);
+  arrives_after(13);
+  EXPECT_EQ(spins_in_vain(true), 16u);
+}
+
+TEST(Patience, LearnsNothingFromWhatComesAtOnceOrAfterAYield) {
+  for (int i = 0; i < 20; ++i) spins_in_vain(true);
+  arrives_after(0);
+  Patience patience;
+  for (int round = 1; round < 4; ++round) EXPECT_EQ(patience.next(true, kSpins, kYields), Step::kSpin);
+  EXPECT_EQ(patience.next(true, kSpins, kYields), Step::kYield);
+  patience.restart();
+  EXPECT_EQ(spins_in_vain(true), 4u);
+}
+
+TEST(Patience, SleepsAfterItsYields) {
+  Patience patience;
+  unsigned yields = 0;
+  Step step;
+  while ((step = patience.next(true, kSpins, kYields)) != Step::kSleep) yields += step == Step::kYield;
+  EXPECT_EQ(yields, kYields);
+}
+
+TEST(Patience, WithACoreForEachItSpinsThemAllUnlessSiblingsCompute) {
+  EXPECT_EQ(spins_in_vain(false), 16u);
+  Patience alone;
+  unsigned rounds = 0;
+  while (alone.next(false, 100, kYields) == Step::kSpin) ++rounds;
+  EXPECT_EQ(rounds, 99u);
+}
+
+}  // namespace
+}  // namespace heddle::vci
