@@ -242,7 +242,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
         break;
     }
   }
-  patience.restart();
+  patience.end();
   waiters_.fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -64,10 +64,14 @@ class Patience {
   void go_on() noexcept { idle_ = 0; }
   // Something has arrived.
   void restart() noexcept {
-    if (in_few_) few_spins = std::min(few_spins * 2, kMostFew);
-    in_few_ = false;
+    end();
     if (yielded_) learn(!long_);
     idle_ = 0;
+  }
+  // What it waited for is there.
+  void end() noexcept {
+    if (in_few_) few_spins = std::min(few_spins * 2, kMostFew);
+    in_few_ = false;
   }
 
  private:
