@@ -38,15 +38,17 @@ Status check_directory(const Program& program) {
   return error(MPI_ERR_ARG, "cannot run in the directory '%s': %s", program.directory.c_str(), std::strerror(problem));
 }
 
-// A later PATH entry may have what an earlier one only pretends to have, as in a shell.
-bool search_path(const std::string& name, std::string& path, int& problem) {
-  const char* variable = std::getenv("PATH");
+// A later entry of the list may have what an earlier one only pretends to have, as in a shell. Of -path's directories those that are
+// relative are so to the program's, where execve happens.
+bool search_path(const Program& program, std::string& path, int& problem) {
+  const std::string& name = program.argv.front();
+  const char* variable = program.path.empty() ? std::getenv("PATH") : program.path.c_str();
   std::string_view rest = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
   while (true) {
     const std::size_t colon = std::min(rest.find(':'), rest.size());
     const std::string_view directory = rest.substr(0, colon);
     path = std::string(directory.empty() ? "." : directory) + "/" + name;
-    const int result = why_not(path);
+    const int result = why_not(program.path.empty() ? path : in_directory(program, path));
     if (result == 0) return true;
     if (result == EACCES || result == EISDIR) problem = result;
     if (colon == rest.size()) return false;
@@ -54,7 +56,8 @@ bool search_path(const std::string& name, std::string& path, int& problem) {
   }
 }
 
-Status explain(const std::string& name, int problem, int& code) {
+Status explain(const Program& program, int problem, int& code) {
+  const std::string& name = program.argv.front();
   code = problem == ENOENT || problem == ENOTDIR ? kNotFound : kCannotExecute;
   const char* shown = name.c_str();
   switch (problem) {
@@ -63,6 +66,9 @@ Status explain(const std::string& name, int problem, int& code) {
     case EACCES:
       return error(MPI_ERR_ARG, "'%s' is not executable; is it the program? chmod +x makes it so", shown);
     case ENOENT:
+      if (!program.path.empty() && name.find('/') == name.npos) {
+        return error(MPI_ERR_ARG, "there is no program '%s' in -path '%.200s'", shown, program.path.c_str());
+      }
       return error(MPI_ERR_ARG, "there is no program '%s'%s", shown,
                    name.find('/') == name.npos ? ", neither in PATH nor in the directory of the job" : "");
     default:
@@ -79,7 +85,8 @@ Status find_executable(const Program& program, std::string& path, int& code) {
   if (name.empty()) return error(MPI_ERR_ARG, "the name of the program is empty");
   int problem = ENOENT;
   const bool has_slash = name.find('/') != name.npos;
-  if (!has_slash && search_path(name, path, problem)) return Status::ok();
+  if (!has_slash && search_path(program, path, problem)) return Status::ok();
+  if (!has_slash && !program.path.empty()) return explain(program, problem, code);
   path = name;
   const int here = why_not(in_directory(program, name));
   if (here == 0) {
@@ -88,7 +95,7 @@ Status find_executable(const Program& program, std::string& path, int& code) {
     return Status::ok();
   }
   if (has_slash || problem == ENOENT) problem = here;
-  return explain(name, problem, code);
+  return explain(program, problem, code);
 }
 
 }  // namespace heddle::launcher

@@ -14,7 +14,7 @@ void write(FrameWriter& frame, const Variables& variables) {
 }
 
 void write(FrameWriter& frame, const Program& program) {
-  frame.text(program.directory).number(static_cast<std::int64_t>(program.argv.size()));
+  frame.text(program.directory).text(program.path).number(static_cast<std::int64_t>(program.argv.size()));
   for (const std::string& argument : program.argv) frame.text(argument);
   write(frame, program.variables);
 }
@@ -32,6 +32,7 @@ Variables read_variables(FrameReader& in) {
 Program read_program(FrameReader& in) {
   Program program;
   program.directory = in.text();
+  program.path = in.text();
   for (int left = in.number(); left > 0 && !in.missing(); --left) program.argv.emplace_back(in.text());
   program.variables = read_variables(in);
   return program;

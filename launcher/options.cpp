@@ -1,16 +1,20 @@
 #include "options.hpp"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <span>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "base/spelling.hpp"
 #include "boot/boot.hpp"
 #include "boot/environment.hpp"
 #include "mpi.h"
+#include "portable.hpp"
 
 namespace heddle::launcher {
 namespace {
@@ -21,6 +25,7 @@ struct Parse {
   bool ranks_given = false;
   std::vector<std::size_t> without_ranks;  // programs without -n
   int per_node = 0;
+  std::string config_file;
 };
 
 using Values = std::span<const std::string>;
@@ -95,6 +100,16 @@ Status read_handler(const std::string& text, Variables& variables) {
   return Status::ok();
 }
 
+// Every host has the same build of Heddle, so the architecture is that of this one.
+Status check_architecture(const std::string& name) {
+  utsname here{};
+  if (uname(&here) == 0 && name != here.machine) {
+    return error(MPI_ERR_ARG, "-arch '%.80s': all ranks of a job run on machines like this one, which is '%s'",
+                 name.c_str(), here.machine);
+  }
+  return Status::ok();
+}
+
 // Kinds that nobody supports are asked for in vain, which is no error: the program sees what there is.
 Status read_memory_kinds(const std::string& text, std::vector<std::string>& notes) {
   constexpr std::string_view kRestrictors[] = {"alloc_mem", "win_allocate", "win_allocate_shared"};
@@ -119,10 +134,34 @@ constexpr Row kRows[] = {
        p.ranks_given = true;
        return read_count("-n", v[0], p.program.ranks);
      }},
+    {"soft", "N,FIRST:LAST[:STEP],...", "of these numbers of ranks the largest that is no larger than -n",
+     [](Parse& p, Values v) {
+       p.program.soft = v[0];
+       int any = boot::kMaxRanks;
+       return choose_of_soft(v[0], any);
+     }},
     {"wdir wd", "DIR", "run this program in DIR",
      [](Parse& p, Values v) {
        p.program.directory = v[0];
        return v[0].empty() ? error(MPI_ERR_ARG, "-wdir needs a directory") : Status::ok();
+     }},
+    {"path", "DIR[:DIR]...", "look for this program there, not in PATH",
+     [](Parse& p, Values v) {
+       p.program.path = v[0];
+       return v[0].empty() ? error(MPI_ERR_ARG, "--path needs a directory") : Status::ok();
+     }},
+    {"arch", "NAME", "all ranks run on machines of one architecture, which must be NAME (as uname -m says)",
+     [](Parse&, Values v) { return check_architecture(v[0]); }},
+    {"configfile", "FILE", "the programs and their options from a file, a line each; only options for all may precede",
+     [](Parse& p, Values v) {
+       p.config_file = v[0];
+       return v[0].empty() ? error(MPI_ERR_ARG, "--configfile needs a file") : Status::ok();
+     }},
+    {"file", "FILE", "refused: -configfile has programs, --hostfile hosts",
+     [](Parse&, Values v) {
+       return error(MPI_ERR_ARG,
+                    "-file '%.80s' is not supported: -configfile FILE names programs, --hostfile FILE hosts",
+                    v[0].c_str());
      }},
     {"env", "VAR VALUE", "set VAR for this program",
      [](Parse& p, Values v) {
@@ -285,10 +324,8 @@ void finish_hosts(Parse& parse) {
   if (options.remote_mpiexec.empty() && mpiexec != nullptr) options.remote_mpiexec = mpiexec;
 }
 
-}  // namespace
-
-Status parse_options(const std::vector<std::string>& arguments, Options& options) {
-  Parse parse{options, {}};
+// Up to the last program, which finish_program() is to finish.
+Status parse_programs(Parse& parse, const std::vector<std::string>& arguments) {
   for (std::size_t at = 0; at < arguments.size();) {
     const std::string& argument = arguments[at];
     const bool in_program = !parse.program.argv.empty();
@@ -303,14 +340,44 @@ Status parse_options(const std::vector<std::string>& arguments, Options& options
       at += 2;
     } else if (argument.size() > 1 && argument.front() == '-') {
       HEDDLE_TRY(read_option(parse, arguments, at));
-      if (options.help || options.version) return Status::ok();
+      if (parse.options.help || parse.options.version) return Status::ok();
     } else {
       parse.program.argv.push_back(argument);
       ++at;
     }
   }
+  return Status::ok();
+}
+
+// The file has all programs: nothing of one may be on the command line.
+Status parse_config_file(Parse& parse) {
+  const Program& p = parse.program;
+  if (!parse.options.programs.empty() || !p.argv.empty() || !p.directory.empty() || !p.path.empty() ||
+      !p.soft.empty() || !p.variables.empty() || parse.ranks_given) {
+    return error(MPI_ERR_ARG,
+                 "-configfile stands for all programs and their options; beside it are only options for all");
+  }
+  const std::string path = std::exchange(parse.config_file, {});
+  std::vector<std::string> arguments;
+  HEDDLE_TRY(read_config_file(path, arguments));
+  HEDDLE_TRY(parse_programs(parse, arguments));
+  if (parse.config_file.empty()) return Status::ok();
+  return error(MPI_ERR_ARG, "the file '%.80s' names another -configfile", path.c_str());
+}
+
+}  // namespace
+
+Status parse_options(const std::vector<std::string>& arguments, Options& options) {
+  Parse parse{options, {}};
+  HEDDLE_TRY(parse_programs(parse, arguments));
+  if (options.help || options.version) return Status::ok();
+  if (!parse.config_file.empty()) HEDDLE_TRY(parse_config_file(parse));
+  if (options.help || options.version) return Status::ok();
   HEDDLE_TRY(finish_program(parse));
   finish_hosts(parse);
+  for (Program& program : options.programs) {
+    if (!program.soft.empty()) HEDDLE_TRY(choose_of_soft(program.soft, program.ranks));
+  }
   if (options.ranks() > boot::kMaxRanks) return error(MPI_ERR_ARG, "more than %d ranks", boot::kMaxRanks);
   if (!options.hosts.empty()) {
     HEDDLE_TRY(place(options.hosts, options.ranks(), options.binding.oversubscribe, options.placement));

@@ -29,6 +29,8 @@ struct BindingOptions {
 struct Program {
   int ranks = 1;
   std::string directory;  // empty: mpiexec's own
+  std::string path;       // where to look for it, instead of PATH; directories with `:` between
+  std::string soft;       // -soft
   Variables variables;
   std::vector<std::string> argv;
 };

@@ -3,9 +3,11 @@
 //
 // Blocks, a stride of twice the block: against one memcpy of as many bytes in a row, and against one memcpy for each block.
 // A column of doubles: against the loop that a user would write. Each in turn with the other, so that the ratio is of one
-// moment; the median of many turns. "l1" and "l2" have all of it in a first- or second-level cache, "memory" in none. Blocks at
-// irregular places and an array of structs: bytes per second.
+// moment; the median of many turns. "l1" and "l2" have all of it in a first- or second-level cache, "memory" in none. There, what
+// the machine itself can do stands beside it: the fastest of several bare loops (bare.h) against Heddle and against memcpy or
+// the loop, and what only reads the blocks. Blocks at irregular places and an array of structs: bytes per second.
 #include "../common/bench.h"
+#include "bare.h"
 
 #include <mpi.h>
 #include <stddef.h>
@@ -53,6 +55,12 @@ __attribute__((noinline)) static void scatter(double* out, const double* in, lon
 static void gather_column(const Case* c) { gather((double*)packed, (const double*)memory, c->doubles, c->stride); }
 static void scatter_column(const Case* c) { scatter((double*)memory, (const double*)packed, c->doubles, c->stride); }
 
+static BareLoop* bare_loop;  // the one that bare() runs
+static void bare(const Case* c) {
+  Bare b = {memory, packed, c->bytes, c->block, c->block ? 2 * c->block : (size_t)c->stride * 8};
+  bare_loop(&b);
+}
+
 typedef void Work(const Case*);
 
 static double seconds_of(Work* work, const Case* c, int rounds) {
@@ -93,6 +101,30 @@ static void beside(const char* what, size_t size, Work* work, Work* other, const
   bench_result(what, size, times_as_fast(work, other, c), "x");
 }
 
+// bare() runs the fastest of `loops`, which take turns.
+static void choose(BareLoop* const* loops, const Case* c) {
+  enum { kRounds = 15, kMost = 16 };
+  static double times[kMost][kRounds];
+  for (int t = 0; t < kRounds; t++) {
+    for (int i = 0; loops[i]; i++) {
+      bare_loop = loops[i];
+      times[i][t] = seconds_of(bare, c, 1);
+    }
+  }
+  double best = 1e9;
+  for (int i = 0; loops[i]; i++) {
+    double median = bench_median(times[i], kRounds);
+    if (median < best) best = median, bare_loop = loops[i];
+  }
+}
+
+// The fastest of `loops` against `other`.
+static void bare_beside(const char* what, size_t size, Work* other, const Case* c, BareLoop* const* loops) {
+  if (!bare_can()) return;
+  choose(loops, c);
+  beside(what, size, bare, other, c);
+}
+
 typedef struct {
   const char* name;
   size_t bytes;  // packed
@@ -112,6 +144,13 @@ static void blocks(const Place* place, size_t block) {
   beside(what, block, pack, copy_each_out, &c);
   snprintf(what, sizeof what, "unpack-%s-each", place->name);
   beside(what, block, unpack, copy_each_in, &c);
+  if (strcmp(place->name, "memory") == 0) {
+    bare_beside("pack-memory-can", block, copy_out, &c, bare_gathers);
+    if (bare_can()) beside("pack-memory-bare", block, pack, bare, &c);
+    bare_beside("pack-memory-parts", block, copy_out, &c, bare_parts_of);
+    bare_beside("unpack-memory-can", block, copy_in, &c, bare_scatters);
+    if (bare_can()) beside("unpack-memory-bare", block, unpack, bare, &c);
+  }
   MPI_Type_free(&c.type);
 }
 
@@ -125,6 +164,14 @@ static void column(const Place* place, long stride) {
   beside(what, (size_t)stride * 8, pack, gather_column, &c);
   snprintf(what, sizeof what, "into-column-%s", place->name);
   beside(what, (size_t)stride * 8, unpack, scatter_column, &c);
+  if (strcmp(place->name, "memory") == 0) {
+    size_t apart = (size_t)stride * 8;
+    bare_beside("column-memory-can", apart, gather_column, &c, bare_columns);
+    if (bare_can()) beside("column-memory-bare", apart, pack, bare, &c);
+    bare_beside("column-memory-read", apart, gather_column, &c, bare_column_reads);
+    bare_beside("into-column-memory-can", apart, scatter_column, &c, bare_into_columns);
+    if (bare_can()) beside("into-column-memory-bare", apart, unpack, bare, &c);
+  }
   MPI_Type_free(&c.type);
 }
 

@@ -3,7 +3,8 @@
 // Method:  lengths that types often have are compiled as plain loads and stores; from 64 bytes on, on a processor that has
 //          them, vectors of a cache line; above 512 bytes memcpy, whose call no longer counts. What no cache can keep is stored past
 //          the caches, so that the lines of the target are not read first, and the sources' lines are asked for early, as the
-//          gaps between blocks mislead the processor's own prefetching.
+//          gaps between blocks mislead the processor's own prefetching. Columns that reach over more than a cache likewise: packed past
+//          the caches, unpacked in several streams at once, whose lines are asked for early.
 #pragma once
 
 #include <bit>
@@ -35,6 +36,17 @@ inline bool fits_past_caches(const std::byte* to, MPI_Count to_stride, MPI_Count
   const bool in_a_row = to_stride == static_cast<MPI_Count>(bytes);
   return in_a_row ? place % 16 == 0 : place % 64 == 0 && to_stride % 64 == 0;
 }
+// Columns that reach over so much come from memory; so many of their bytes are worth the preparations. Where elements are 512 bytes
+// apart and more, nothing was gained.
+inline constexpr MPI_Count kFarSpan = 32 << 20, kFarBytes = 1 << 20, kFarStride = 256;
+inline bool is_far(MPI_Count stride, MPI_Count count, std::size_t bytes) noexcept {
+  return stride >= 64 && stride <= kFarStride && count * static_cast<MPI_Count>(bytes) >= kFarBytes &&
+         stride >= kFarSpan / count;
+}
+// Into far columns this many streams, each asking for the line so many blocks ahead.
+inline constexpr MPI_Count kStreams = 4, kBlocksAhead = 32;
+// 8 bytes each into a row past the caches; returns how many of `count`, the last few are left. REQUIRES: has_wide; `to` is a multiple of 8.
+MPI_Count copy_column_past_caches(const std::byte* from, MPI_Count stride, std::byte* to, MPI_Count count) noexcept;
 // Every other 8 bytes from `from` on into a row; returns how many of `count`, the last few are left. REQUIRES: has_wide.
 MPI_Count copy_every_other(const std::byte* from, std::byte* to, MPI_Count count) noexcept;
 
@@ -119,14 +131,41 @@ inline void copy(std::byte* memory, typename D::Stream stream, std::size_t n) no
   if (n >= 2) twice(std::integral_constant<std::size_t, 2>());
 }
 
+// kStreams equal parts of a row at once; returns how many of `count` blocks, the last few are left.
+template <class D, std::size_t kBytes>
+inline MPI_Count copy_streams(std::uintptr_t base, MPI_Count stride, MPI_Count count,
+                              typename D::Stream stream) noexcept {
+  const MPI_Count each = count / kStreams;
+  for (MPI_Count i = 0; i < each; ++i) {
+    for (MPI_Count s = 0; s < kStreams; ++s) {
+      const MPI_Count block = s * each + i;
+      // Behind the last one, too: that has no effect.
+      __builtin_prefetch(address_at(base, (block + kBlocksAhead) * stride), 1);
+      D::template fixed<kBytes>(address_at(base, block * stride), stream + block * static_cast<MPI_Count>(kBytes));
+    }
+  }
+  return each * kStreams;
+}
+
 // `count` blocks of kBytes, `stride` apart in memory and `step` apart in the stream.
 template <class D, std::size_t kBytes>
 inline void copy_strided(std::uintptr_t base, MPI_Count stride, MPI_Count count, typename D::Stream stream,
                          MPI_Count step) noexcept {
   if (step == static_cast<MPI_Count>(kBytes)) {
     if constexpr (kBytes == 8 && std::is_same_v<D, Packing>) {
-      if (stride == 16 && has_wide) {
-        const MPI_Count done = copy_every_other(address_at(base, 0), stream, count);
+      MPI_Count done = 0;
+      if (has_wide && is_far(stride, count, kBytes) && reinterpret_cast<std::uintptr_t>(stream) % 8 == 0) {
+        done = copy_column_past_caches(address_at(base, 0), stride, stream, count);
+      } else if (stride == 16 && has_wide) {
+        done = copy_every_other(address_at(base, 0), stream, count);
+      }
+      base += static_cast<std::uintptr_t>(done * stride);
+      stream += done * static_cast<MPI_Count>(kBytes);
+      count -= done;
+    }
+    if constexpr (kBytes <= 32 && std::is_same_v<D, Unpacking>) {
+      if (is_far(stride, count, kBytes)) {
+        const MPI_Count done = copy_streams<D, kBytes>(base, stride, count, stream);
         base += static_cast<std::uintptr_t>(done * stride);
         stream += done * static_cast<MPI_Count>(kBytes);
         count -= done;

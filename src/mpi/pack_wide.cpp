@@ -1,6 +1,7 @@
 #include "mpi/pack_copy.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)  // that takes the bytes in between for read
 #include <immintrin.h>
@@ -59,16 +60,35 @@ inline void stream_parts(std::byte* to, const std::byte* from) noexcept {
   }
 }
 
+// Blocks with gaps are read in several streams where they are long enough: 256 B at 0.94 to 0.99 of a memcpy instead of 0.83 to 0.85,
+// 64 and 128 B at 0.75 to 0.78 instead of 0.78 to 0.89.
+constexpr std::size_t kStreamsFrom = 256;
+
+template <void (*kStream)(std::byte*, const std::byte*)>
+[[gnu::target("avx512f")]] inline void stream_block(const std::byte* from, MPI_Count ahead, std::byte* to,
+                                                    std::size_t bytes) noexcept {
+  for (std::size_t i = 0; i < bytes; i += 64) {
+    __builtin_prefetch(from + i + ahead);  // behind the last one, too: that has no effect
+    kStream(to + i, from + i);
+  }
+}
+
 template <void (*kStream)(std::byte*, const std::byte*)>
 [[gnu::target("avx512f")]] void stream_blocks(const std::byte* from, MPI_Count from_stride, std::byte* to,
                                               MPI_Count to_stride, MPI_Count count, std::size_t bytes) noexcept {
   const MPI_Count ahead = std::max<MPI_Count>(1, kAhead / static_cast<MPI_Count>(bytes)) * from_stride;
-  for (; count > 0; --count, from += from_stride, to += to_stride) {
-    for (std::size_t i = 0; i < bytes; i += 64) {
-      __builtin_prefetch(from + i + ahead);  // behind the last one, too: that has no effect
-      kStream(to + i, from + i);
+  if (bytes >= kStreamsFrom && from_stride != static_cast<MPI_Count>(bytes)) {
+    const MPI_Count each = count / kStreams;
+    for (MPI_Count i = 0; i < each; ++i, from += from_stride, to += to_stride) {
+      for (MPI_Count s = 0; s < kStreams; ++s) {
+        stream_block<kStream>(from + s * each * from_stride, ahead, to + s * each * to_stride, bytes);
+      }
     }
+    from += (kStreams - 1) * each * from_stride;
+    to += (kStreams - 1) * each * to_stride;
+    count -= kStreams * each;
   }
+  for (; count > 0; --count, from += from_stride, to += to_stride) stream_block<kStream>(from, ahead, to, bytes);
   _mm_sfence();  // before anything says that it is there
 }
 
@@ -81,14 +101,49 @@ void copy_past_caches(const std::byte* from, MPI_Count from_stride, std::byte* t
            : stream_blocks<stream_parts>(from, from_stride, to, to_stride, count, bytes);
 }
 
-[[gnu::target("avx512f")]] MPI_Count copy_every_other(const std::byte* from, std::byte* to, MPI_Count count) noexcept {
+[[gnu::target("avx512f")]] MPI_Count copy_column_past_caches(const std::byte* from, MPI_Count stride, std::byte* to,
+                                                             MPI_Count count) noexcept {
+  MPI_Count done = 0;
+  for (; reinterpret_cast<std::uintptr_t>(to) % 64 != 0 && done < count; ++done, to += 8) {
+    std::memcpy(to, from + done * stride, 8);  // up to a whole line
+  }
+  from += done * stride;
+  for (; count - done >= 8; done += 8, to += 64) {
+    long long of[8];
+    for (long long& number : of) {
+      std::memcpy(&number, from, sizeof number);
+      asm volatile(
+          ""
+          : "+r"(number));  // in their order: mixed, as compilers do, they mislead the prefetching (2.6 and 3.6 GB/s)
+      from += stride;
+    }
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to),
+                        _mm512_set_epi64(of[7], of[6], of[5], of[4], of[3], of[2], of[1], of[0]));
+  }
+  _mm_sfence();
+  return done;
+}
+
+namespace {
+
+template <bool kPast>
+[[gnu::target("avx512f")]] MPI_Count copy_even(const std::byte* from, std::byte* to, MPI_Count count) noexcept {
   const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
   MPI_Count done = 0;
   // Two lines hold 8 of them and the 8 bytes behind the last, which are there to be read if another one follows.
   for (; count - done > 8; done += 8, from += 128, to += 64) {
-    store(to, _mm512_permutex2var_epi64(load(from), even, load(from + 64)));
+    const __m512i line = _mm512_permutex2var_epi64(load(from), even, load(from + 64));
+    kPast ? _mm512_stream_si512(reinterpret_cast<__m512i*>(to), line) : store(to, line);
   }
+  if (kPast) _mm_sfence();
   return done;
+}
+
+}  // namespace
+
+MPI_Count copy_every_other(const std::byte* from, std::byte* to, MPI_Count count) noexcept {
+  const bool past = 8 * count >= kPastCachesFrom && reinterpret_cast<std::uintptr_t>(to) % 64 == 0;
+  return past ? copy_even<true>(from, to, count) : copy_even<false>(from, to, count);
 }
 
 #else
@@ -98,6 +153,8 @@ const bool has_wide = false;
 void copy_wide(const std::byte*, MPI_Count, std::byte*, MPI_Count, MPI_Count, std::size_t) noexcept {}
 
 void copy_past_caches(const std::byte*, MPI_Count, std::byte*, MPI_Count, MPI_Count, std::size_t) noexcept {}
+
+MPI_Count copy_column_past_caches(const std::byte*, MPI_Count, std::byte*, MPI_Count) noexcept { return 0; }
 
 MPI_Count copy_every_other(const std::byte*, std::byte*, MPI_Count) noexcept { return 0; }
 

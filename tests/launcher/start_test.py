@@ -66,6 +66,35 @@ class Options(Case):
         done = mpiexec("-memory-alloc-kinds", "mpi,cuda:device", "true")
         self.assertEqual((done.code, done.err), (0, "mpiexec: -memory-alloc-kinds: there is no support for 'cuda:device'; the program is told: system,mpi\n"))
 
+    def test_soft_numbers_of_ranks(self):
+        for number, soft, ranks in (("5", "1:9:2", 5), ("4", "1:9:2", 3), ("3", "7,2", 2), ("6", "9:0:-4", 5), ("3", "0:2,3:1", 2)):
+            with self.subTest(soft):
+                self.assertEqual(mpiexec("-soft", soft, "-n", number, "echo", "x").out, "x\n" * ranks)
+        self.assert_fails(mpiexec("-n", 2, "-soft", "3:9", "true"), 2, "-soft 3:9 has no number of ranks from 1 to 2")
+        for wrong in ("", "x", "1:", "1:2:0", "1:2:3:4", ",", "1,,2", "-1"):
+            with self.subTest(wrong):
+                self.assert_fails(mpiexec("-n", 2, "-soft", wrong, "true"), 2, "-soft")
+
+    def test_architecture_and_file(self):
+        machine = os.uname().machine
+        self.assertEqual(mpiexec("-arch", machine, "echo", "x").out, "x\n")
+        self.assert_fails(mpiexec("-arch", "sparc", "true"), 2, "-arch 'sparc'", f"like this one, which is '{machine}'")
+        self.assert_fails(mpiexec("-file", "x", "true"), 2, "-file 'x' is not supported", "-configfile")
+
+    def test_programs_from_a_file(self):
+        show = "sh -c 'echo $0 $PMI_RANK of $PMI_SIZE in $PWD'"
+        path = self.file("programs", f"# three ranks\n\n-n 2 \\\n  -wdir / {show} \"a b\"\n  # c\\ d\n".replace("  # c", f"{show} c"))
+        done = mpiexec("-l", "-configfile", path, cwd="/")
+        self.assertEqual(sorted(done.out.splitlines()), ["[0] a b 0 of 3 in /", "[1] a b 1 of 3 in /", "[2] c d 2 of 3 in /"])
+        self.assert_fails(mpiexec("-n", 2, "-configfile", path), 2, "-configfile stands for all programs")
+        self.assert_fails(mpiexec("-configfile", path, "true"), 2, "-configfile stands for all programs")
+        self.assert_fails(mpiexec("-configfile", "/no/such"), 2, "cannot read the file '/no/such': No such file")
+        for text, message in (("# nothing\n", "there is no program in the file"), ("-n 2 \\\n", "the last line of"),
+                              ("sh 'x\n", "a quote ' is not closed"), ("-configfile y\n", "names another -configfile"),
+                              ("-n x true\n", "-n needs a number"), ("true : : true\n", "no program to start after ':'")):
+            with self.subTest(text):
+                self.assert_fails(mpiexec("-configfile", self.file("wrong", text)), 2, message)
+
     def test_help_and_version(self):
         for option in ("--help", "-help", "-h"):
             done = mpiexec(option)
@@ -160,6 +189,14 @@ class Programs(Case):
         self.file("heddle-test-program", "#!/bin/sh\necho found\n", 0o755)
         path = f"/no/such:{self.directory}:{os.environ['PATH']}"
         self.assertEqual(mpiexec("heddle-test-program", env={**os.environ, "PATH": path}).out, "found\n")
+
+    def test_found_where_path_says(self):
+        (self.directory / "bin").mkdir()
+        self.file("bin/true", "#!/bin/sh\necho another\n", 0o755)
+        self.assertEqual(mpiexec("-path", f"/no/such:{self.directory}/bin", "true").out, "another\n")
+        self.assertEqual(mpiexec("-path", "bin", "-wdir", self.directory, "true", cwd="/").out, "another\n")
+        self.assert_fails(mpiexec("-path", "/no/such", "true"), 127, "there is no program 'true' in -path '/no/such'")
+        self.assertEqual(mpiexec("-path", "/no/such", "/bin/echo", "x").out, "x\n")
 
 
 class Limits(Case):

@@ -110,6 +110,34 @@ TEST(PackLoops, PastTheCaches) {
 // As much as goes that way.
 TEST(PackLoops, MoreThanCachesKeep) { check(64, 128, static_cast<std::size_t>(kPastCachesFrom) / 64, false); }
 
+// Columns that reach over more than a cache: the last few elements, too.
+TEST(PackLoops, FarColumns) {
+  constexpr auto kSpan = static_cast<std::size_t>(kFarSpan);
+  check(8, 64, kSpan / 64, false);
+  check(8, 72, kSpan / 72 + 4, false);
+  check(24, 256, kSpan / 256 + 3, false);
+  check(8, 16, static_cast<std::size_t>(kPastCachesFrom) / 8, false);
+}
+
+// From any element of a line on.
+TEST(PackLoops, ColumnsPastTheCaches) {
+  if (!has_wide) GTEST_SKIP() << "this processor's vectors are shorter";
+  for (std::size_t count = 0; count < 40; ++count) {
+    for (std::size_t stride : {8, 9, 64, 100}) {
+      SCOPED_TRACE(testing::Message() << count << " elements, " << stride << " apart");
+      const Fenced from(count * stride + 8), to(count * 8);
+      for (std::size_t i = 0; i < from.size(); ++i) from[i] = pattern(i);
+      const MPI_Count done = copy_column_past_caches(from.data(), static_cast<MPI_Count>(stride), to.data(),
+                                                     static_cast<MPI_Count>(count));
+      ASSERT_GT(done + 8, static_cast<MPI_Count>(count));
+      ASSERT_LE(done, static_cast<MPI_Count>(count));
+      for (std::size_t i = 0; i < static_cast<std::size_t>(done) * 8; ++i) {
+        ASSERT_EQ(to[i], from[i / 8 * stride + i % 8]) << "byte " << i;
+      }
+    }
+  }
+}
+
 // At places that follow no rule, from any byte to any other.
 TEST(PackLoops, BlocksOfOneLengthAnywhere) {
   constexpr std::size_t kCount = 7;
