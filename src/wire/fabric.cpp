@@ -28,8 +28,8 @@ constexpr std::array<std::array<const char*, 2>, 4> kFrugal{{{"FI_OFI_RXM_USE_SR
 
 // The first that a provider is in decides; what is in none comes before all of them.
 constexpr std::string_view kSlow[] = {"tcp", "net", "tcp;ofi_rxm", "net;ofi_rxm", "udp;ofi_rxd"};
-// shm and sm2 do not leave the host. sockets, which libfabric itself has given up in favour of tcp, does not deliver all: jobs
-// of two ranks hang there.
+// shm and sm2 do not leave the host. Over sockets, which libfabric itself has given up in favour of
+// tcp, jobs of two ranks hang.
 constexpr std::string_view kNotServed[] = {"shm", "sm2", "sockets"};
 
 std::size_t rank_of(const fi_info& info) {
@@ -121,11 +121,11 @@ Status Fabric::open(const FabricChoice& choice, std::shared_ptr<Fabric>* out) {
   HEDDLE_TRY(get_info(library, choice.provider, nullptr, list));
   const fi_info* best = best_of(list.first);
   if (best == nullptr) {
-    return error(
-        MPI_ERR_OTHER,
-        "provider '%s' of libfabric does not lead to other hosts, or loses messages; `heddle info --fabric` lists "
-        "what there is, HEDDLE_FABRIC_PROVIDER chooses",
-        choice.provider.empty() ? "any" : choice.provider.c_str());
+    return error(MPI_ERR_OTHER,
+                 "provider '%s' of libfabric does not lead to other hosts, or Heddle does not work over it; `heddle "
+                 "info --fabric` lists "
+                 "what there is, HEDDLE_FABRIC_PROVIDER chooses",
+                 choice.provider.empty() ? "any" : choice.provider.c_str());
   }
   fabric->info_ = library.dupinfo(best);
   if (fabric->info_ == nullptr) return error(MPI_ERR_NO_MEM, "no memory to open a fabric");

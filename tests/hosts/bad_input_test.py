@@ -23,7 +23,7 @@ class BadInput(Case):
 
     def test_a_provider_that_does_not_lead_to_other_hosts(self):
         for provider in ("shm", "sockets"):
-            self.refused(f"provider '{provider}' of libfabric does not lead to other hosts, or loses messages", variables={"HEDDLE_FABRIC_PROVIDER": provider})
+            self.refused(f"provider '{provider}' of libfabric does not lead to other hosts, or Heddle does not work over it", variables={"HEDDLE_FABRIC_PROVIDER": provider})
 
     def test_a_filter_of_libfabrics_own_that_leaves_nothing(self):
         self.refused("nothing for provider 'any' that Heddle can use where FI_PROVIDER is 'verbs'", command=["-genv", "FI_PROVIDER", "verbs", program("coll_barrier")])
