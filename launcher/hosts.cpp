@@ -15,11 +15,14 @@ namespace heddle::launcher {
 namespace {
 
 constexpr std::size_t kMaxName = 255, kMaxMapping = 12'000;
+constexpr std::size_t kMaxFile = 16 << 20;  // of a host file: who names /dev/zero gets an answer, too
+
+int shown(std::string_view text) { return static_cast<int>(std::min<std::size_t>(text.size(), 80)); }
 
 Status read_slots(const std::string& where, std::string_view text, HostEntry& entry) {
   if (!boot::parse_int(text, 1, boot::kMaxRanks, entry.slots)) {
     return error(MPI_ERR_ARG, "%s: '%s' has '%.*s' slots; it takes a number of at least 1", where.c_str(),
-                 entry.name.c_str(), static_cast<int>(std::min<std::size_t>(text.size(), 80)), text.data());
+                 entry.name.c_str(), shown(text), text.data());
   }
   entry.says_slots = true;
   return Status::ok();
@@ -47,6 +50,7 @@ Status read_entry(const std::string& where, std::string_view text, HostEntry& en
   }
   HEDDLE_TRY(check_name(where, entry.name));
   if (slots.empty()) return Status::ok();
+  if (slots.front() != ':') return error(MPI_ERR_ARG, "%s: '%.*s' is no host", where.c_str(), shown(text), text.data());
   return read_slots(where, slots.substr(1), entry);
 }
 
@@ -99,11 +103,18 @@ Status read_host_file(const std::string& path, HostList& hosts) {
   };
   if (!file) return unreadable();
   const std::size_t before = hosts.size();
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    HEDDLE_TRY(read_line(path + ":" + std::to_string(number), line, hosts));
+  std::string text;
+  for (char piece[4096]; file.read(piece, sizeof piece), file.gcount() > 0;) {
+    text.append(piece, static_cast<std::size_t>(file.gcount()));
+    if (text.size() <= kMaxFile) continue;
+    return error(MPI_ERR_ARG, "the host file '%s' has more than %zu MiB", path.c_str(), kMaxFile >> 20);
   }
   if (file.bad()) return unreadable();
+  std::istringstream lines(std::move(text));
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    HEDDLE_TRY(read_line(path + ":" + std::to_string(number), line, hosts));
+  }
   if (hosts.size() == before) return error(MPI_ERR_ARG, "the host file '%s' names no host", path.c_str());
   return Status::ok();
 }

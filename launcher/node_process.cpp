@@ -17,6 +17,8 @@ namespace {
 
 constexpr auto kUntilTheJobComes = std::chrono::seconds(60);
 constexpr auto kLastOutput = std::chrono::seconds(10);
+constexpr const char* kNoInput =
+    "nothing comes from mpiexec: the remote shell has to pass its standard input on (ssh without -n or -f)\n";
 
 // A descriptor of the connection that no rank inherits, with nothing where it was.
 Fd take_away(int standard) {
@@ -47,7 +49,11 @@ Status NodeProcess::open() {
   }
   HEDDLE_TRY(loop_.open());
   HEDDLE_TRY(signals_.open(loop_, [this](int signal) { on_signal(signal); }));
-  HEDDLE_TRY(channel_.open(std::move(in), std::move(out)));
+  if (!channel_.open(std::move(in), std::move(out))) {  // a file or /dev/null
+    std::fputs(kNoInput, stderr);
+    code_ = kFailed;
+    return Status::ok();
+  }
   channel_.send_bytes(hello_line());
   loop_.at(Clock::now() + kUntilTheJobComes, [this] {
     if (!node_) code_ = kFailed;
@@ -136,6 +142,7 @@ void NodeProcess::beat_for_guard() {
 }
 
 void NodeProcess::on_closed(const std::string& why) {
+  if (!node_ && why.empty()) std::fputs(kNoInput, stderr);
   if (!why.empty()) std::fprintf(stderr, "mpiexec sends what makes no sense: %s\n", why.c_str());
   code_ = kFailed;
 }

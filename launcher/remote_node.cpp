@@ -164,6 +164,7 @@ bool RemoteNode::handle(FrameType type, FrameReader& in) {
   } else if (type == FrameType::kBye) {
     if (!in.ok() || stage_ != Stage::kLeaving) return false;
     said_bye_ = true;
+    if (shell_ended_) close();
   } else {
     return handle_pmi(type, in);
   }
@@ -270,7 +271,8 @@ bool RemoteNode::reaped(pid_t pid, int wait_status) {
   shell_ended_ = true;
   wait_status_ = wait_status;
   channel_.read_available();
-  // A shell that leaves a process with its output behind is none that is called like ssh.
+  // What a shell leaves behind, an ssh that stays for the next connection, may keep its output open.
+  if (said_bye_) return close(), true;
   if (!channel_.is_open() || stage_ == Stage::kGreeting) conclude();
   return true;
 }

@@ -10,8 +10,8 @@ namespace {
 
 // The providers' names have semicolons, which mean something to PMI-2.
 constexpr char kBar = '|', kSemicolon = ';', kForSemicolon = '+';
-constexpr std::string_view kCardVersion = "2";
-constexpr int kShown = 100;  // of what is wrong
+constexpr std::string_view kCardVersion = "2-" HEDDLE_VERSION;  // of the card itself, and of all that travels later
+constexpr int kShown = 100;                                     // of what is wrong
 
 std::vector<std::string_view> split(std::string_view text, char by) {
   std::vector<std::string_view> parts;
@@ -50,6 +50,8 @@ Status refuse(ProcessId peer, std::string_view text, const char* what) {
 
 }  // namespace
 
+std::string_view card_version() noexcept { return kCardVersion; }
+
 std::string write_card(const Card& card) {
   std::string provider = card.provider;
   std::ranges::replace(provider, kSemicolon, kForSemicolon);
@@ -62,9 +64,10 @@ Status read_card(ProcessId peer, std::string_view text, Card* out) {
   const auto parts = split(text, kBar);
   if (parts.front() != kCardVersion) {
     return error(MPI_ERR_OTHER,
-                 "process %u speaks another version of Heddle's network protocol; install the same version of Heddle "
-                 "on all hosts",
-                 peer);
+                 "process %u is of another version of Heddle ('%.*s', and here is '%s'); install the same version of "
+                 "Heddle on all hosts",
+                 peer, static_cast<int>(std::min<std::size_t>(parts.front().size(), kShown)), parts.front().data(),
+                 kCardVersion.data());
   }
   Card card;
   if ((parts.size() != 3 && parts.size() != 5) || !unhex(parts[2], &card.address)) {

@@ -1,9 +1,10 @@
 // What processes publish about themselves for the wire between hosts: printable words without spaces, as every launcher
 // carries them.
 //
-//     card          2|tcp+ofi_rxm|0200b3c77f00000100..|40123|10.0.0.1
-//                                                         version, provider, its address in hexadecimal, and how the
-//                                                         process is watched (watch.hpp), where it is: port and address
+//     card          2-0.1.0|tcp+ofi_rxm|0200b3c77f0000..|40123|10.0.0.1
+//                                                         version of the card and of Heddle, provider, its address in
+//                                                         hexadecimal, and how the process is watched (watch.hpp),
+//                                                         where it is: port and address
 //     introduction  40123|10.0.0.1|192.168.7.1            port and addresses at which the process answers (reach.hpp)
 //
 // The meanest launcher carries 200 bytes: of an introduction the first kMostAddresses are written, and no more are read.
@@ -36,6 +37,7 @@ struct Card {
   std::vector<std::byte> address;
   Introduction watched;  // one address, or none and no port
 };
+std::string_view card_version() noexcept;
 std::string write_card(const Card& card);
 // `peer` is for the sentence of an error.
 Status read_card(ProcessId peer, std::string_view text, Card* out);

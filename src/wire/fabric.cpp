@@ -27,8 +27,10 @@ constexpr std::array<std::array<const char*, 2>, 4> kFrugal{{{"FI_OFI_RXM_USE_SR
                                                              {"IPATH_NO_BACKTRACE", "1"}}};
 
 // The first that a provider is in decides; what is in none comes before all of them.
-constexpr std::string_view kSlow[] = {"tcp", "net", "tcp;ofi_rxm", "net;ofi_rxm", "udp;ofi_rxd", "sockets"};
-constexpr std::string_view kNotBetweenHosts[] = {"shm", "sm2"};
+constexpr std::string_view kSlow[] = {"tcp", "net", "tcp;ofi_rxm", "net;ofi_rxm", "udp;ofi_rxd"};
+// shm and sm2 do not leave the host. Over sockets, which libfabric itself has given up in favour of
+// tcp, jobs of two ranks hang.
+constexpr std::string_view kNotServed[] = {"shm", "sm2", "sockets"};
 
 std::size_t rank_of(const fi_info& info) {
   const std::string_view name = info.fabric_attr->prov_name;
@@ -36,9 +38,8 @@ std::size_t rank_of(const fi_info& info) {
   return found == std::end(kSlow) ? 0 : 1 + static_cast<std::size_t>(found - std::begin(kSlow));
 }
 
-bool between_hosts(const fi_info& info) {
-  return std::ranges::find(kNotBetweenHosts, std::string_view(info.fabric_attr->prov_name)) ==
-         std::end(kNotBetweenHosts);
+bool is_served(const fi_info& info) {
+  return std::ranges::find(kNotServed, std::string_view(info.fabric_attr->prov_name)) == std::end(kNotServed);
 }
 
 struct InfoList {
@@ -72,16 +73,18 @@ Status get_info(const FabricLibrary& library, const std::string& provider, const
                                        : library.getinfo(kApi, source, "0", FI_SOURCE, hints, &list.first);
   library.freeinfo(hints);
   if (failed == 0) return Status::ok();
+  const char* filter = std::getenv("FI_PROVIDER");
   return error(MPI_ERR_OTHER,
-               "libfabric offers nothing for provider '%s' that Heddle can use (%s); `heddle info --fabric` "
+               "libfabric offers nothing for provider '%s' that Heddle can use%s%s%s (%s); `heddle info --fabric` "
                "lists what there is, HEDDLE_FABRIC_PROVIDER chooses",
-               provider.empty() ? "any" : provider.c_str(), library.strerror(-failed));
+               provider.empty() ? "any" : provider.c_str(), filter == nullptr ? "" : " where FI_PROVIDER is '",
+               filter == nullptr ? "" : filter, filter == nullptr ? "" : "'", library.strerror(-failed));
 }
 
 const fi_info* best_of(const fi_info* first) {
   const fi_info* best = nullptr;
   for (const fi_info* i = first; i != nullptr; i = i->next) {
-    if (between_hosts(*i) && (best == nullptr || rank_of(*i) < rank_of(*best))) best = i;
+    if (is_served(*i) && (best == nullptr || rank_of(*i) < rank_of(*best))) best = i;
   }
   return best;
 }
@@ -118,7 +121,11 @@ Status Fabric::open(const FabricChoice& choice, std::shared_ptr<Fabric>* out) {
   HEDDLE_TRY(get_info(library, choice.provider, nullptr, list));
   const fi_info* best = best_of(list.first);
   if (best == nullptr) {
-    return error(MPI_ERR_OTHER, "provider '%s' of libfabric does not lead to other hosts", choice.provider.c_str());
+    return error(MPI_ERR_OTHER,
+                 "provider '%s' of libfabric does not lead to other hosts, or Heddle does not work over it; `heddle "
+                 "info --fabric` lists "
+                 "what there is, HEDDLE_FABRIC_PROVIDER chooses",
+                 choice.provider.empty() ? "any" : choice.provider.c_str());
   }
   fabric->info_ = library.dupinfo(best);
   if (fabric->info_ == nullptr) return error(MPI_ERR_NO_MEM, "no memory to open a fabric");
@@ -180,7 +187,7 @@ Status Fabric::list(const FabricChoice& choice, std::vector<FabricEntry>* out, s
     FabricEntry entry{i->fabric_attr->prov_name, i->domain_attr->name, {}};
     for (const fi_info* u = usable.first; u != nullptr; u = u->next) {
       entry.usable |=
-          between_hosts(*u) && entry.provider == u->fabric_attr->prov_name && entry.domain == u->domain_attr->name;
+          is_served(*u) && entry.provider == u->fabric_attr->prov_name && entry.domain == u->domain_attr->name;
     }
     entry.chosen = best != nullptr && entry.usable && entry.provider == best->fabric_attr->prov_name;
     const bool known = std::ranges::any_of(

@@ -9,8 +9,15 @@
 
 #include "mpi.h"
 #include "wire/card.hpp"
+#include "wire/descriptors.hpp"
 
 namespace heddle::wire {
+namespace {
+
+// What an endpoint of the TCP providers takes (net 8, ofi_rxm 15), and a peer (1, ofi_rxm 2), with some to spare.
+constexpr unsigned kDescriptorsOfPort = 24, kDescriptorsOfPeer = 8;
+
+}  // namespace
 
 Status OfiWire::open(OfiOptions options, std::unique_ptr<OfiWire>* out) {
   std::unique_ptr<OfiWire> wire(new OfiWire(std::move(options)));
@@ -117,6 +124,7 @@ Status OfiWire::open_port(std::uint32_t vci, OfiPort** out) {
   if (owned_[vci] == nullptr) {
     std::unique_ptr<OfiPort> owned;
     const OfiPort::Identity identity{options_.self, options_.key};
+    HEDDLE_TRY(have_descriptors(timer_, kDescriptorsOfPort));
     HEDDLE_TRY(OfiPort::open(fabric_, identity, vci, &owned));
     if (owned->wait_fd() >= 0) {
       HEDDLE_TRY(waker_.watch(owned->wait_fd(), false, [this, vci] {
@@ -218,7 +226,9 @@ bool OfiWire::resolve(OfiLane& lane) noexcept {
     options_.lost(lane.peer(), "its address has not as many bytes as those of this provider");
     return false;
   }
-  if (!lane.resolve(address.data())) options_.lost(lane.peer(), last_error_detail());
+  if (!have_descriptors(timer_, kDescriptorsOfPeer) || !lane.resolve(address.data())) {
+    options_.lost(lane.peer(), last_error_detail());
+  }
   return lane.is_resolved();
 }
 

@@ -8,7 +8,7 @@ using namespace heddle::wire;
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   Card card;
-  if (read_card(1, text, &card)) {
+  if (read_card(1, std::string(card_version()).append(text), &card)) {
     Card again;
     if (card.address.empty() || !read_card(1, write_card(card), &again) || again.address != card.address) std::abort();
   }

@@ -22,7 +22,11 @@ class BadInput(Case):
                      variables={"HEDDLE_FABRIC_PROVIDER": "verbs;nonsense"})
 
     def test_a_provider_that_does_not_lead_to_other_hosts(self):
-        self.refused("'shm'", variables={"HEDDLE_FABRIC_PROVIDER": "shm"})
+        for provider in ("shm", "sockets"):
+            self.refused(f"provider '{provider}' of libfabric does not lead to other hosts, or Heddle does not work over it", variables={"HEDDLE_FABRIC_PROVIDER": provider})
+
+    def test_a_filter_of_libfabrics_own_that_leaves_nothing(self):
+        self.refused("nothing for provider 'any' that Heddle can use where FI_PROVIDER is 'verbs'", command=["-genv", "FI_PROVIDER", "verbs", program("coll_barrier")])
 
     def test_a_library_that_is_not_there(self):
         self.refused("needs libfabric, and cannot load it .*no-such-library.so.*HEDDLE_FABRIC_LIBRARY",
@@ -36,6 +40,12 @@ class BadInput(Case):
                      "set HEDDLE_FABRIC_PROVIDER to the same for all",
                      command=["-n", 1, "-env", "HEDDLE_FABRIC_PROVIDER", "net", program("coll_barrier"),
                               ":", "-n", 1, "-env", "HEDDLE_FABRIC_PROVIDER", "tcp;ofi_rxm", program("coll_barrier")])
+
+    def test_too_few_descriptors(self):
+        """Without a look at them libfabric would try again for ever."""
+        self.refused(r"the network needs \d+ more file descriptors, and of the 26 that this process may have \(ulimit -n\) too few are left",
+                     command=["sh", "-c", f"ulimit -n 26; exec {program('coll_barrier')}"])
+        self.run_job(self.hosts, "sh", "-c", f"ulimit -Sn 26; exec {program('coll_barrier')}")
 
     def test_a_host_that_does_not_exist(self):
         self.hosts.names.append("h9")

@@ -1,6 +1,8 @@
 """The suite's programs over hosts with a good network, by each provider. The programs verify every byte that they get."""
 
-from jobs import FAST, PER_HOST, Case, main
+import pathlib
+
+from jobs import FAST, MPIEXEC, PER_HOST, Case, Job, main, program
 
 PAIR = [("p2p_sizes", 1 << 18), ("p2p_order",), ("p2p_modes",), ("p2p_cancel",), ("p2p_sendrecv",), ("threads",),
         ("datatypes_wire",)]
@@ -69,6 +71,23 @@ class Eager(Clean):
 
     def test_soak(self):
         self.over("net", [("soak", 1, 1, 1), ("coll_moves",)], 2, HEDDLE_LONG_MESSAGES="eager", HEDDLE_SINGLE_COPY="off")
+
+
+class Library(Clean):
+    def test_loaded_only_for_a_second_host(self):
+        for hosts, loaded in (("h0:2", False), ("h0:1,h1:1", True)):
+            with self.subTest(hosts):
+                job = Job(self.hosts, [MPIEXEC, "--rsh", self.hosts.rsh, "-hosts", hosts, program("stand"), "messages", self.directory], {})
+                self.addCleanup(job.end)
+                there = [self.directory / f"there.{rank}" for rank in range(2)]
+                job.wait_for(lambda: all(path.exists() for path in there), "both ranks talk")
+                for pid in job.ranks().values():
+                    self.assertEqual("libfabric" in pathlib.Path(f"/proc/{pid}/maps").read_text(), loaded)
+                job.process.terminate()
+                job.finish()
+                self.assert_nothing_left(self.hosts)
+                for path in there:
+                    path.unlink()
 
 
 class Progress(Clean):

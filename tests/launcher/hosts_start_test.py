@@ -42,7 +42,7 @@ class Placement(Hosts):
         self.assertEqual(sorted((self.directory / "called").read_text().split()), ["a", "b"])
 
     def test_host_files(self):
-        path = self.file("hosts", "# two forms\n\na:2   # MPICH's\n  b slots=1 # Open MPI's\nc\n[::1]:2\n")
+        path = self.file("hosts", "# two forms\n\na:2   # MPICH's\n  b slots=1 # Open MPI's\r\nc\r\n[::1]:2")
         for option in ("-f", "--hostfile", "-machinefile"):
             self.assertEqual(self.hosts_of_ranks(option, path), "a a b c ::1 ::1")
 
@@ -58,10 +58,12 @@ class Placement(Hosts):
         self.assert_fails(self.mpiexec("-f", self.file("hosts", "# nobody\n"), "true"), 2, "names no host")
         self.assert_fails(self.mpiexec("-f", "/no/such", "true"), 2, "cannot read the host file '/no/such': No such file")
         self.assert_fails(self.mpiexec("-f", self.directory, "true"), 2, f"cannot read the host file '{self.directory}'")
+        self.assert_fails(self.mpiexec("-f", "/dev/zero", "true"), 2, "the host file '/dev/zero' has more than 16 MiB")
 
     def test_bad_lists(self):
         for text, problem in (("a:0,b:0", "'a' has '0' slots"), ("a,,b", "'' is no name of a host"), ("", "'' is no name of a host"),
-                              ("-x", "'-x' is no name"), ("a b", "'a b' is no name"), ("a:2:3,b:x", "'b' has 'x' slots")):
+                              ("-x", "'-x' is no name"), ("a b", "'a b' is no name"), ("a:2:3,b:x", "'b' has 'x' slots"),
+                              ("[::1]x2", "'[::1]x2' is no host")):
             with self.subTest(text):
                 self.assert_fails(self.mpiexec("-hosts", text, "true"), 2, "-hosts: " + problem)
         done = self.mpiexec("-hosts", "a:2,b:2", "-n", 5, "true")
@@ -121,6 +123,20 @@ class Starting(Hosts):
     def test_a_host_that_does_not_resolve(self):
         self.refused("host 'no-such-host.invalid' (rank 0): the remote shell 'ssh ", "no-such-host.invalid", "ended with exit code 255",
                      arguments=("-hosts", "no-such-host.invalid"), shell="")
+
+    def test_a_shell_that_passes_no_input_on(self):
+        for script in ('exec sh -c "$*" < /dev/null', 'true | sh -c "$*"'):
+            self.refused("nothing comes from mpiexec: the remote shell has to pass its standard input on (ssh without -n or -f)",
+                         shell=self.remote_shell("no-input", script))
+
+    def test_a_shell_that_leaves_somebody_behind(self):
+        """As an ssh does that stays for the next connection; it may hold the output, which must not keep mpiexec waiting."""
+        start = time.monotonic()
+        done = self.mpiexec("-hosts", "a,b", "-n", 2, "echo", "x",
+                            shell=self.remote_shell("stays", f'sh -c "$*"; sleep 1000 & echo $! >> {self.directory}/pids; exit 0'))
+        self.assert_all_gone(self.pids_in("pids", 2))
+        self.assertEqual((done.code, done.out), (0, "x\nx\n"))
+        self.assertLess(time.monotonic() - start, 5)
 
     def test_a_host_that_hangs(self):
         self.refused("host 'b' (ranks 2-3): no answer within 1 s (HEDDLE_DETECTION_TIME) from the remote shell",

@@ -8,7 +8,7 @@ namespace {
 TEST(Card, ComesBackAsItWasWritten) {
   const Card card{"tcp;ofi_rxm", {std::byte{0x02}, std::byte{0x00}, std::byte{0xab}, std::byte{0xff}}, {}};
   const std::string text = write_card(card);
-  EXPECT_EQ(text, "2|tcp+ofi_rxm|0200abff");
+  EXPECT_EQ(text, std::string(card_version()) + "|tcp+ofi_rxm|0200abff");
   Card read;
   ASSERT_TRUE(read_card(3, text, &read)) << last_error_detail();
   EXPECT_EQ(read.provider, card.provider);
@@ -19,7 +19,7 @@ TEST(Card, ComesBackAsItWasWritten) {
 TEST(Card, SaysWhereTheProcessIsWatched) {
   const Card card{"net", {std::byte{0x02}}, {40123, {"10.0.0.1"}}};
   const std::string text = write_card(card);
-  EXPECT_EQ(text, "2|net|02|40123|10.0.0.1");
+  EXPECT_EQ(text, std::string(card_version()) + "|net|02|40123|10.0.0.1");
   Card read;
   ASSERT_TRUE(read_card(3, text, &read)) << last_error_detail();
   EXPECT_EQ(read.address, card.address);
@@ -28,26 +28,31 @@ TEST(Card, SaysWhereTheProcessIsWatched) {
 }
 
 TEST(Card, AnythingElseIsAnErrorAndLeavesNothing) {
-  for (const char* text : {"",
-                           "|",
-                           "2",
-                           "2|",
-                           "2||",
-                           "2|tcp",
-                           "2|tcp|",
-                           "2|tcp|0",
-                           "2|tcp|0g",
-                           "2|tcp|-1",
-                           "2|tcp|00|",
-                           "2|tcp|00|00",
-                           "1|tcp|00",
-                           "22|tcp|00",
-                           " 2|tcp|00",
-                           "2|tcp|00 ",
-                           "2|tcp|0x",
-                           "2|tcp|00|0|10.0.0.1",
-                           "2|tcp|00|65536|10.0.0.1",
-                           "2|tcp|00|1|10.0.0.1|10.0.0.2"}) {
+  // V: the version
+  for (const char* pattern : {"",
+                              "|",
+                              "V",
+                              "V|",
+                              "V||",
+                              "V|tcp",
+                              "V|tcp|",
+                              "V|tcp|0",
+                              "V|tcp|0g",
+                              "V|tcp|-1",
+                              "V|tcp|00|",
+                              "V|tcp|00|00",
+                              "2|tcp|00",
+                              "2-0.0.9|tcp|00",
+                              "VV|tcp|00",
+                              " V|tcp|00",
+                              "V|tcp|00 ",
+                              "V|tcp|0x",
+                              "V|tcp|00|0|10.0.0.1",
+                              "V|tcp|00|65536|10.0.0.1",
+                              "V|tcp|00|1|10.0.0.1|10.0.0.2"}) {
+    std::string text;
+    for (const char* at = pattern; *at != '\0'; ++at)
+      text += *at == 'V' ? std::string(card_version()) : std::string(1, *at);
     Card card{"before", {std::byte{1}}, {}};
     EXPECT_FALSE(read_card(3, text, &card)) << text;
     EXPECT_NE(std::string(last_error_detail()).find("process 3"), std::string::npos) << last_error_detail();

@@ -223,15 +223,16 @@ TEST_P(OfiTest, WhoWaitsWatchesThoseToWhomItHasSent) {
 TEST_P(OfiTest, ACardOfAnotherKindIsAnError) {
   auto a = side(0);
   std::size_t losses = 0;
-  for (const char* card : {"9|x|00", "2|another|0200", "nonsense", "2|", "BAD-LENGTH"}) {
+  for (const char* card : {"2-0.0.9|x|00", "V|another|0200", "nonsense", "V|", "BAD-LENGTH"}) {
     Card shorter;
     ASSERT_TRUE(read_card(0, a->card, &shorter));
     shorter.address.pop_back();
-    cards.put(1, std::string(card) == "BAD-LENGTH" ? write_card(shorter) : card);
+    const std::string text = *card == 'V' ? std::string(card_version()) + (card + 1) : card;
+    cards.put(1, text == "BAD-LENGTH" ? write_card(shorter) : text);
     EXPECT_FALSE(try_send(a->lane(0, 1, 0), 1, "", "x")) << card;
     ASSERT_EQ(a->losses().size(), ++losses) << card;
   }
-  EXPECT_NE(a->losses()[0].find("another version"), std::string::npos) << a->losses()[0];
+  EXPECT_NE(a->losses()[0].find("another version of Heddle ('2-0.0.9'"), std::string::npos) << a->losses()[0];
   EXPECT_NE(a->losses()[1].find("HEDDLE_FABRIC_PROVIDER"), std::string::npos) << a->losses()[1];
   EXPECT_NE(a->losses().back().find("not as many bytes"), std::string::npos) << a->losses().back();
 }
