@@ -44,7 +44,6 @@ void build_reduce_scatter_circulant(Builder& b);
 void build_allreduce_circulant(Builder& b);
 void build_barrier_dissemination(Builder& b);
 
-
 // tree.cpp: k-nomial trees.
 void build_bcast_tree(Builder& b);
 void build_reduce_tree(Builder& b);
