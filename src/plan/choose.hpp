@@ -36,8 +36,8 @@ class Forced {
 struct Rule {
   Collective collective;
   std::uint64_t most_bytes;
-  bool commutes;  // for operations that commute only
-  bool nodes;     // where ranks share nodes
+  bool commutes;        // for operations that commute only
+  std::uint32_t nodes;  // where ranks share nodes, from so many on; 0: anywhere
   std::string_view algorithm;
   int number;  // 0: the usual ones
 };
@@ -62,8 +62,12 @@ std::uint32_t ranks_of_node(std::uint32_t ranks, NodeOf node_of) noexcept {
 // A number of the table, the same for the same arguments. `bytes`: of the vector; of the longest block, where each rank has one.
 // `ppn`: ranks_of_node().
 inline std::uint32_t choose(const Spec& spec, std::uint64_t bytes, std::uint32_t ppn) noexcept {
+  const auto fits = [&](const Rule& rule) {
+    return bytes <= rule.most_bytes && !(spec.ordered && rule.commutes) &&
+           (rule.nodes == 0 || (ppn > 1 && spec.ranks / ppn >= rule.nodes));
+  };
   std::uint32_t i = kFirstRule[static_cast<std::size_t>(spec.collective)];
-  while (bytes > kRules[i].most_bytes || (spec.ordered && kRules[i].commutes) || (ppn == 1 && kRules[i].nodes)) ++i;
+  while (!fits(kRules[i])) ++i;
   return i;
 }
 // What that number stands for.

@@ -1,4 +1,4 @@
-// The parts of a recursive exchange (exchange.cpp): places of groups, and what a place has.
+// The parts of a recursive exchange (exchange.cpp): the places of a team, and what a place has.
 //
 // Threads: one at a time.
 #pragma once
@@ -60,7 +60,6 @@ class Reduction {
       : b_(b), groups_(&groups), result_(result), length_(groups.count()) {}
 
   Slice value() const { return slice(at_, first_, length_); }
-  std::uint8_t at() const { return at_; }
   Slice slice(std::uint8_t buffer, std::uint32_t first, std::uint32_t length) const {
     const std::uint32_t begin = edge(first);
     return {buffer, begin, edge(first + length) - begin};

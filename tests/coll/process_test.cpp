@@ -120,8 +120,11 @@ TEST(Processes, ByNodesWhereRanksOfANodeAreInARow) {
   const struct {
     std::vector<int> nodes;
     const char* plan;
-  } jobs[] = {{{0, 0, 0, 1, 1, 1}, "nodes 3 1"}, {{1, 1, 0, 0, 2, 2, 3, 3}, "nodes 2 1"}, {{0, 1, 0, 1}, "recursive"},
-              {{0, 0, 1}, "recursive"},          {{0, 0, 0, 0}, "recursive"}};
+  } jobs[] = {{{0, 0, 0, 1, 1, 1, 2, 2, 2}, "nodes 3 1"},
+              {{1, 1, 0, 0, 2, 2, 3, 3}, "nodes 2 1"},
+              {{0, 1, 0, 1}, "recursive"},
+              {{0, 0, 1, 1, 2}, "recursive"},
+              {{0, 0, 0, 0}, "recursive"}};
   for (const auto& job : jobs) {
     run_processes_in(
         Weather{.max_delay = 1}, static_cast<int>(job.nodes.size()),

@@ -46,7 +46,7 @@ TEST(Choose, NodesWhereTheyAreEvenAndInARow) {
 
 TEST(Choose, NodesOnlyWhereThereAreSome) {
   const auto chosen = [](Collective c, std::uint64_t bytes, std::uint32_t ppn, bool ordered = false) {
-    const Spec spec{c, 8, 0, ordered};
+    const Spec spec{c, 12, 0, ordered};
     return print(choice_of(choose(spec, bytes, ppn), spec, ppn));
   };
   EXPECT_EQ(chosen(Collective::kBarrier, 0, 1), "dissemination 1");
@@ -55,7 +55,12 @@ TEST(Choose, NodesOnlyWhereThereAreSome) {
   EXPECT_EQ(chosen(Collective::kAllreduce, 8, 2, true), "nodes 2");
   EXPECT_EQ(chosen(Collective::kAllreduce, 1 << 20, 4), "nodes 4 4");
   EXPECT_EQ(chosen(Collective::kAllreduce, 1 << 20, 1), "phases");
-  EXPECT_EQ(chosen(Collective::kAlltoall, 8, 4), "pairwise 7");
+  EXPECT_EQ(chosen(Collective::kAlltoall, 8, 4), "pairwise 11");
+  // Between two nodes there is one step anyway.
+  EXPECT_EQ(chosen(Collective::kBarrier, 0, 6), "dissemination 1");
+  EXPECT_EQ(chosen(Collective::kAllreduce, 8, 6), "recursive");
+  EXPECT_EQ(chosen(Collective::kAllreduce, 1 << 20, 6), "nodes 6 6");
+  EXPECT_EQ(chosen(Collective::kAllgather, 8, 6), "nodes 6");
 }
 
 // Where not all ranks know the lengths of the blocks, everyone goes straight with the root, and nothing is packed.
