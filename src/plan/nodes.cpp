@@ -16,6 +16,16 @@
 namespace heddle::plan {
 namespace {
 
+// Factors up to 7, so that none of the leaders has to speak for another; for other numbers of nodes twos.
+std::vector<std::uint32_t> radices(std::uint32_t nodes) {
+  std::vector<std::uint32_t> all;
+  std::uint32_t rest = nodes;
+  for (std::uint32_t f = 2; f <= 7; ++f) {
+    for (; rest % f == 0; rest /= f) all.push_back(f);
+  }
+  return rest == 1 ? all : twos(nodes);
+}
+
 // Of each node the ranks with one place in it lead: the root's.
 struct Nodes {
   Nodes(const Builder& b, std::uint32_t root)
@@ -26,7 +36,7 @@ struct Nodes {
   // As an exchange, of those that have this rank's place in their nodes.
   Places leaders(const Builder& b) const {
     const std::uint32_t nodes = b.ranks() / ppn;
-    return Places({b.rank() % ppn, ppn, nodes, b.rank() / ppn}, twos(nodes));
+    return Places({b.rank() % ppn, ppn, nodes, b.rank() / ppn}, radices(nodes));
   }
   std::uint32_t ppn;
   bool leads;

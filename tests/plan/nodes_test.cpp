@@ -32,6 +32,14 @@ Crossing crossing(const Spec& spec, const Choice& choice, std::uint32_t* blocks 
   return all;
 }
 
+// 6 leaders exchange in steps of 2 and 3, 11 in pairs, of which three speak for another.
+TEST(Nodes, LeadersExchangeInStepsOfTheFactorsOfTheirNumber) {
+  const Choice nodes{"nodes", {kPpn}};
+  EXPECT_EQ(crossing({Collective::kAllreduce, 6 * kPpn, 0, true}, nodes).messages, 6 * (1 + 2u));
+  EXPECT_EQ(crossing({Collective::kAllreduce, 7 * kPpn, 0, true}, nodes).messages, 7 * 6u);
+  EXPECT_EQ(crossing({Collective::kAllreduce, 11 * kPpn, 0, true}, nodes).messages, 3 + 8 * 3 + 3u);
+}
+
 // 8 nodes: a message to each, or three steps of all leaders.
 TEST(Nodes, OneMessageForEachNodeAndStep) {
   const Choice nodes{"nodes", {kPpn}};
