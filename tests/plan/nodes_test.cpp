@@ -1,4 +1,6 @@
 // What plans for nodes send between nodes, and what they can't do.
+#include <algorithm>
+
 #include "cases.hpp"
 #include "plan/best.hpp"
 #include "plan/choose.hpp"
