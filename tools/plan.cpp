@@ -17,6 +17,7 @@
 #include "mpi.h"
 #include "plan/algorithms.hpp"
 #include "plan/best.hpp"
+#include "plan/choose.hpp"
 #include "plan/compile.hpp"
 #include "plan/network.hpp"
 #include "plan/text.hpp"
@@ -43,7 +44,8 @@ constexpr char kPlanUsage[] =
     "  --scale              the same of each algorithm with its usual numbers, and of the one that --algorithm names, "
     "for 2, 4, 8\n"
     "                       and so on to RANKS ranks\n"
-    "  --ppn RANKS          ranks on a node, in simulations; 1\n"
+    "  --ppn RANKS          consecutive ranks on a node; 1. Without --algorithm, the one for nodes, where there is "
+    "one\n"
     "  --network FILE       of simulations: lines 'between.latency 4e-6' and so on; --simulate prints all at its end\n"
     "  --draw               a picture of it, SVG: ranks side by side, steps from above\n"
     "  --verify             proves the plans of all ranks together, and prints nothing else\n"
@@ -66,7 +68,7 @@ struct Wish {
 void print_help() {
   std::fputs(kPlanUsage, stdout);
   std::printf("\n");
-  constexpr const char* kNumbers[] = {"", " NUMBER", " RADIX", " RADIX...", " PORTS..."};
+  constexpr const char* kNumbers[] = {"", " NUMBER", " RADIX", " RADIX...", " PORTS...", " PPN", " PPN LEADERS"};
   for (const Algorithm& a : algorithms()) {
     std::printf("  %-15s %s%s%s\n", kCollectives[static_cast<std::size_t>(a.collective)].data(), a.name.data(),
                 kNumbers[static_cast<std::size_t>(a.numbers)],
@@ -193,7 +195,9 @@ void print_simulation(const Wish& wish, std::span<const Candidate> ranked) {
 std::vector<Choice> columns(const Wish& wish) {
   std::vector<Choice> all;
   for (const Algorithm& a : algorithms()) {
-    if (a.collective == wish.spec.collective && (a.keeps_order || !wish.spec.ordered)) all.push_back({a.name, {}});
+    if (a.collective != wish.spec.collective || (wish.spec.ordered && !a.keeps_order)) continue;
+    const bool nodes = a.numbers == Numbers::kNode || a.numbers == Numbers::kLeaders;
+    all.push_back({a.name, nodes ? std::vector{static_cast<int>(wish.network.ppn)} : std::vector<int>()});
   }
   if (!wish.choice.algorithm.empty()) all.push_back(wish.choice);
   return all;
@@ -243,6 +247,10 @@ int run_plan(std::span<const std::string_view> options) {
     if (!simulate(wish, ranked)) return wrong(last_error_detail());
     if (wish.simulates) return print_simulation(wish, ranked), 0;
     wish.choice = ranked[0].choice;
+  }
+  if (wish.choice.algorithm.empty() && wish.network.ppn > 1) {
+    const std::uint32_t ppn = ranks_of_node(wish.spec.ranks, [&](std::uint32_t r) { return r / wish.network.ppn; });
+    wish.choice = choice_of(choose(wish.spec, 0, ppn), wish.spec, ppn);
   }
   std::vector<Plan> plans(1);
   if (wish.rank >= 0 && !wish.verifies) {

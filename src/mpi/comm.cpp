@@ -104,7 +104,13 @@ Comm::Comm(Process& p, Group& g) noexcept
       rank(g.rank),
       size(g.size()),
       peer_count(g.size()),
-      plans(&p.forced_plans()) {}
+      plans(&p.forced_plans()) {
+  const std::span<const int> nodes = p.node_of_process();
+  if (nodes.empty()) return;
+  plans.set_ranks_of_node(plan::ranks_of_node(static_cast<std::uint32_t>(size), [&](std::uint32_t r) {
+    return g.members[r] < nodes.size() ? nodes[g.members[r]] : -1;
+  }));
+}
 
 Comm::~Comm() {
   // What is still unexpected can never be received: no handle names the context any more.

@@ -196,6 +196,10 @@ void Process::report_loss(ProcessId process, const char* why) noexcept {
 
 bool Process::has_fabric() const noexcept { return domain_->wires().size() > 1; }
 
+std::span<const int> Process::node_of_process() const noexcept {
+  return boot_ != nullptr ? boot_->node_of_rank() : std::span<const int>();
+}
+
 void Process::set_boot(std::unique_ptr<boot::Boot> boot) noexcept { boot_ = std::move(boot); }
 
 Status Process::finish() {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "base/status.hpp"
@@ -65,6 +66,8 @@ class Process {
   Comm* everyone();
   vci::Domain& domain() noexcept { return *domain_; }
   boot::Boot& boot() noexcept { return *boot_; }
+  // Where each process of the job is; nothing: there are no nodes to tell apart.
+  std::span<const int> node_of_process() const noexcept;
   // The program handles errors itself: from now on the loss of another process is not the end of the job, where the
   // launcher can do that.
   void survive() noexcept;

@@ -15,7 +15,9 @@ enum class Numbers : std::uint8_t {
   kOne,      // at least 1
   kRadix,    // at least 2
   kRadices,  // each at least 2, their product at most the number of ranks; none: as many 2s as fit
-  kPhases    // ports a step, as in "-7 1 7": negative: scatter; then the same number positive at the end: gather
+  kPhases,   // ports a step, as in "-7 1 7": negative: scatter; then the same number positive at the end: gather
+  kNode,     // the ranks of a node, which divide the number of ranks
+  kLeaders   // the same, and how many of them lead; 1
 };
 
 struct Algorithm {
@@ -54,6 +56,13 @@ void build_bcast_chain(Builder& b);
 void build_reduce_chain(Builder& b);
 void build_scan_doubling(Builder& b);
 void build_exscan_doubling(Builder& b);
+
+// nodes.cpp: within nodes and between them.
+void build_barrier_nodes(Builder& b);
+void build_bcast_nodes(Builder& b);
+void build_reduce_nodes(Builder& b);
+void build_allreduce_nodes(Builder& b);
+void build_allgather_nodes(Builder& b);
 
 // alltoall.cpp
 void build_alltoall_pairwise(Builder& b);

@@ -52,13 +52,21 @@ std::vector<int> phases(const std::vector<int>& radices, std::size_t scattering)
   return ports;
 }
 
-Mixes numbers_of(const Algorithm& a, std::uint32_t ranks) {
+Mixes numbers_of(const Algorithm& a, std::uint32_t ranks, std::uint32_t ppn) {
   Mixes all;
   if (a.numbers == Numbers::kNone) return {{}};
   if (a.numbers == Numbers::kOne && a.name == "chain") return {{1}, {4}, {16}, {64}, {256}};
   if (a.numbers == Numbers::kOne) return {{1}, {2}, {3}, {7}, {15}};
   if (a.numbers == Numbers::kRadix) return {{2}, {3}, {4}, {8}, {16}};
   if (a.numbers == Numbers::kRadices) return mixes(ranks);
+  if (a.numbers == Numbers::kNode || a.numbers == Numbers::kLeaders) {
+    if (ppn == 1 || ppn == ranks || ranks % ppn != 0) return {};
+    const int node = static_cast<int>(ppn);
+    if (a.numbers == Numbers::kNode) return {{node}};
+    for (int leaders = 1; leaders < node && leaders <= kMostRadix; leaders *= 2) all.push_back({node, leaders});
+    if (node < static_cast<int>(kMaxScratch)) all.push_back({node, node});
+    return all;
+  }
   for (const std::vector<int>& mix : mixes(ranks)) {
     for (std::size_t s = 1; s <= mix.size(); ++s) {
       if (ranks <= kManyRanks || s == mix.size()) all.push_back(phases(mix, s));
@@ -69,18 +77,18 @@ Mixes numbers_of(const Algorithm& a, std::uint32_t ranks) {
 
 }  // namespace
 
-std::vector<Choice> candidates(const Spec& spec) {
+std::vector<Choice> candidates(const Spec& spec, std::uint32_t ppn) {
   std::vector<Choice> all;
   for (const Algorithm& a : algorithms()) {
     if (a.collective != spec.collective || (spec.ordered && !a.keeps_order)) continue;
-    for (std::vector<int>& numbers : numbers_of(a, spec.ranks)) all.push_back({a.name, std::move(numbers)});
+    for (std::vector<int>& numbers : numbers_of(a, spec.ranks, ppn)) all.push_back({a.name, std::move(numbers)});
   }
   return all;
 }
 
 Status rank_candidates(const Spec& spec, std::uint64_t bytes, const Network& network, std::vector<Candidate>& ranked) {
   ranked.clear();
-  for (Choice& choice : candidates(spec)) {
+  for (Choice& choice : candidates(spec, network.ppn)) {
     std::vector<Plan> plans;
     double seconds = 0;
     HEDDLE_TRY(compile_all(spec, choice, plans));

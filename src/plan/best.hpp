@@ -17,8 +17,8 @@ struct Candidate {
   double seconds = 0;
 };
 
-// What is worth a simulation; the algorithms as in algorithms(), of one algorithm the fewest steps first.
-std::vector<Choice> candidates(const Spec& spec);
+// What is worth a simulation, with so many ranks on a node; the algorithms as in algorithms(), of one algorithm the fewest steps first.
+std::vector<Choice> candidates(const Spec& spec, std::uint32_t ppn);
 
 // All candidates, fastest first. REQUIRES: every rank passes the same.
 Status rank_candidates(const Spec& spec, std::uint64_t bytes, const Network& network, std::vector<Candidate>& ranked);

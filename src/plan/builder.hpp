@@ -17,6 +17,13 @@ struct Slice {
   std::uint32_t first = 0, length = 0;
 };
 
+// The ranks that do a part of it among themselves: all, those of a node, or one of each node. Members count from 0.
+struct Team {
+  std::uint32_t first, stride, size;
+  std::uint32_t me;  // a member
+  std::uint32_t rank(std::uint32_t member) const { return first + member * stride; }
+};
+
 class Builder {
  public:
   Builder(Plan& plan, std::uint32_t rank) : plan_(plan), rank_(rank) {}
@@ -25,6 +32,8 @@ class Builder {
   std::uint32_t ranks() const { return plan_.spec.ranks; }
   std::uint32_t rank() const { return rank_; }
   const std::vector<int>& numbers() const { return plan_.choice.numbers; }
+
+  Team everyone() const { return {0, 1, ranks(), rank_}; }
 
   // REQUIRES: once, before the first instruction.
   void lay_out(Partition partition, std::uint32_t blocks, bool symmetric = false) {

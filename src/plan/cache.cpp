@@ -22,9 +22,12 @@ Status Cache::add(const Spec& spec, std::uint64_t bytes, std::uint32_t rank, con
   *kept = nullptr;
   // A forced algorithm that cannot do this gives way to the table's, on all ranks alike; so it does where the lengths of blocks
   // are not known to all, which few algorithms can do.
-  const bool forced = bytes != kUnknownBytes && forced_ != nullptr && (*forced_)[spec.collective];
-  if (!forced || !compile(spec, *(*forced_)[spec.collective], rank, spare)) {
-    HEDDLE_TRY(compile(spec, choice_of(choose(spec, bytes), spec), rank, spare));
+  std::optional<Choice> forced;
+  if (bytes != kUnknownBytes && forced_ != nullptr) forced = (*forced_)[spec.collective];
+  if (forced && forced->algorithm == "nodes" && forced->numbers.empty())
+    forced->numbers.push_back(static_cast<int>(ppn_));
+  if (!forced || !compile(spec, *forced, rank, spare)) {
+    HEDDLE_TRY(compile(spec, choice_of(choose(spec, bytes, ppn_), spec, ppn_), rank, spare));
   }
   if (count_.fetch_add(1, std::memory_order_relaxed) >= kMost) {
     count_.fetch_sub(1, std::memory_order_relaxed);

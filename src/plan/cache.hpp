@@ -21,6 +21,8 @@ class Cache {
 
   // `forced` outlives the cache. REQUIRES: before the first plan.
   void force(const Forced* forced) noexcept { forced_ = forced; }
+  // ranks_of_node(), the same on all ranks. REQUIRES: before the first plan.
+  void set_ranks_of_node(std::uint32_t ppn) noexcept { ppn_ = ppn; }
 
   // The plan for `spec` and so many bytes (choose.hpp), if it is kept. `spec.ranks` and the rank are always the same.
   const Plan* find(const Spec& spec, std::uint64_t bytes) const noexcept {
@@ -44,13 +46,14 @@ class Cache {
     Entry* next;
   };
 
-  static Key key_of(const Spec& spec, std::uint64_t bytes) noexcept {
-    return Key{spec.root} << 32 | choose(spec, bytes) << 2 | (bytes != kUnknownBytes ? 2u : 0u) |
+  Key key_of(const Spec& spec, std::uint64_t bytes) const noexcept {
+    return Key{spec.root} << 32 | choose(spec, bytes, ppn_) << 2 | (bytes != kUnknownBytes ? 2u : 0u) |
            (spec.ordered ? 1u : 0u);
   }
   const std::atomic<Entry*>& list_of(Key key) const noexcept { return lists_[((key >> 2) + (key >> 32)) % kLists]; }
 
   const Forced* forced_;
+  std::uint32_t ppn_ = 1;
   std::atomic<std::uint32_t> count_{0};
   std::atomic<Entry*> lists_[kLists] = {};
 };

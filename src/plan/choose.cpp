@@ -10,8 +10,8 @@
 namespace heddle::plan {
 namespace {
 
-// In the place of a number: as many as there are ranks, or one less.
-constexpr int kAllRanks = -1, kAllOthers = -2;
+// In the place of a number: as many as there are ranks, or one less; as a node has ranks, of which one leads, or all do.
+constexpr int kAllRanks = -1, kAllOthers = -2, kOneLeads = -3, kAllLead = -4;
 constexpr std::uint64_t kAnyBytes = kUnknownBytes;
 
 Status not_possible(std::string_view part, const char* why) {
@@ -29,22 +29,29 @@ std::string_view cut(std::string_view& rest, char separator) {
 
 }  // namespace
 
+// Between two nodes there is one step for short data, with leaders or without: without them fewer messages follow each other.
 constexpr Rule kRules[] = {
-    {Collective::kBarrier, kAnyBytes, false, "dissemination", 1},
-    {Collective::kBcast, kAnyBytes, false, "tree", 2},
-    {Collective::kReduce, kAnyBytes, false, "tree", 2},
-    {Collective::kAllreduce, 16 << 10, false, "recursive", 0},
-    {Collective::kAllreduce, kAnyBytes, false, "phases", 0},
-    {Collective::kReduceScatter, kAnyBytes, true, "circulant", 1},
-    {Collective::kReduceScatter, kAnyBytes, false, "recursive", 0},
-    {Collective::kAllgather, kAnyBytes, false, "circulant", 1},
-    {Collective::kGather, 16 << 10, false, "tree", 2},
-    {Collective::kGather, kAnyBytes, false, "tree", kAllRanks},
-    {Collective::kScatter, 16 << 10, false, "tree", 2},
-    {Collective::kScatter, kAnyBytes, false, "tree", kAllRanks},
-    {Collective::kAlltoall, kAnyBytes, false, "pairwise", kAllOthers},
-    {Collective::kScan, kAnyBytes, false, "doubling", 0},
-    {Collective::kExscan, kAnyBytes, false, "doubling", 0},
+    {Collective::kBarrier, kAnyBytes, false, 3, "nodes", kOneLeads},
+    {Collective::kBarrier, kAnyBytes, false, 0, "dissemination", 1},
+    {Collective::kBcast, kAnyBytes, false, 2, "nodes", kOneLeads},
+    {Collective::kBcast, kAnyBytes, false, 0, "tree", 2},
+    {Collective::kReduce, kAnyBytes, false, 2, "nodes", kOneLeads},
+    {Collective::kReduce, kAnyBytes, false, 0, "tree", 2},
+    {Collective::kAllreduce, 16 << 10, false, 3, "nodes", kOneLeads},
+    {Collective::kAllreduce, 16 << 10, false, 0, "recursive", 0},
+    {Collective::kAllreduce, kAnyBytes, false, 2, "nodes", kAllLead},
+    {Collective::kAllreduce, kAnyBytes, false, 0, "phases", 0},
+    {Collective::kReduceScatter, kAnyBytes, true, 0, "circulant", 1},
+    {Collective::kReduceScatter, kAnyBytes, false, 0, "recursive", 0},
+    {Collective::kAllgather, kAnyBytes, false, 2, "nodes", kOneLeads},
+    {Collective::kAllgather, kAnyBytes, false, 0, "circulant", 1},
+    {Collective::kGather, 16 << 10, false, 0, "tree", 2},
+    {Collective::kGather, kAnyBytes, false, 0, "tree", kAllRanks},
+    {Collective::kScatter, 16 << 10, false, 0, "tree", 2},
+    {Collective::kScatter, kAnyBytes, false, 0, "tree", kAllRanks},
+    {Collective::kAlltoall, kAnyBytes, false, 0, "pairwise", kAllOthers},
+    {Collective::kScan, kAnyBytes, false, 0, "doubling", 0},
+    {Collective::kExscan, kAnyBytes, false, 0, "doubling", 0},
 };
 
 // Where the rules of each collective begin.
@@ -86,9 +93,11 @@ Status Forced::parse(std::string_view text, Forced& forced) {
   return Status::ok();
 }
 
-Choice choice_of(std::uint32_t rule, const Spec& spec) {
+Choice choice_of(std::uint32_t rule, const Spec& spec, std::uint32_t ppn) {
   const Rule& r = kRules[rule];
-  const int ranks = static_cast<int>(spec.ranks);
+  const int ranks = static_cast<int>(spec.ranks), node = static_cast<int>(ppn);
+  if (r.number == kOneLeads) return {r.algorithm, {node}};
+  if (r.number == kAllLead) return {r.algorithm, {node, std::min(node, static_cast<int>(kMaxScratch) - 1)}};
   if (r.number == 0) return {r.algorithm, {}};
   if (r.number == kAllRanks) return {r.algorithm, {std::max(ranks, 2)}};
   if (r.number == kAllOthers) return {r.algorithm, {std::max(ranks - 1, 1)}};

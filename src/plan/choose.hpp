@@ -1,7 +1,8 @@
 // Which algorithm a call takes.
 //
 // Problem: all ranks must run the same plan, and what they know in common is little: the collective, how many they are,
-//          whether the operation commutes, and the bytes of a message where the standard says that these are equal.
+//          whether the operation commutes, on which node each rank is, and the bytes of a message where the standard says that
+//          these are equal.
 // Method:  a table of rules; the first that fits is taken. Its limits are where the algorithms were measured to cross
 //          (docs/decisions/plan-run.md). A forced choice goes before the table where it can do what is asked.
 // Threads: any; pure.
@@ -35,7 +36,8 @@ class Forced {
 struct Rule {
   Collective collective;
   std::uint64_t most_bytes;
-  bool commutes;  // for operations that commute only
+  bool commutes;        // for operations that commute only
+  std::uint32_t nodes;  // where ranks share nodes, from so many on; 0: anywhere
   std::string_view algorithm;
   int number;  // 0: the usual ones
 };
@@ -43,13 +45,32 @@ struct Rule {
 extern const Rule kRules[];
 extern const std::array<std::uint8_t, std::size(kCollectives)> kFirstRule;
 
+// How many ranks a node has, where all nodes have as many, they are consecutive, and there are several nodes; else 1: everyone is
+// as far from everyone. node_of(r): of rank r, any number.
+template <class NodeOf>
+std::uint32_t ranks_of_node(std::uint32_t ranks, NodeOf node_of) noexcept {
+  std::uint32_t ppn = 1;
+  while (ppn < ranks && node_of(ppn) == node_of(0)) ++ppn;
+  if (ppn == ranks || ranks % ppn != 0) return 1;
+  for (std::uint32_t r = ppn; r < ranks; ++r) {
+    const bool begins = r % ppn == 0;
+    if ((node_of(r) == node_of(r - 1)) == begins) return 1;
+  }
+  return ppn;
+}
+
 // A number of the table, the same for the same arguments. `bytes`: of the vector; of the longest block, where each rank has one.
-inline std::uint32_t choose(const Spec& spec, std::uint64_t bytes) noexcept {
+// `ppn`: ranks_of_node().
+inline std::uint32_t choose(const Spec& spec, std::uint64_t bytes, std::uint32_t ppn) noexcept {
+  const auto fits = [&](const Rule& rule) {
+    return bytes <= rule.most_bytes && !(spec.ordered && rule.commutes) &&
+           (rule.nodes == 0 || (ppn > 1 && spec.ranks / ppn >= rule.nodes));
+  };
   std::uint32_t i = kFirstRule[static_cast<std::size_t>(spec.collective)];
-  while (bytes > kRules[i].most_bytes || (spec.ordered && kRules[i].commutes)) ++i;
+  while (!fits(kRules[i])) ++i;
   return i;
 }
 // What that number stands for.
-Choice choice_of(std::uint32_t rule, const Spec& spec);
+Choice choice_of(std::uint32_t rule, const Spec& spec, std::uint32_t ppn);
 
 }  // namespace heddle::plan

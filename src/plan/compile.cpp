@@ -12,18 +12,23 @@ namespace {
 
 constexpr Algorithm kAlgorithms[] = {
     {"dissemination", Collective::kBarrier, true, Numbers::kOne, 1, build_barrier_dissemination},
+    {"nodes", Collective::kBarrier, true, Numbers::kNode, 1, build_barrier_nodes},
     {"tree", Collective::kBcast, true, Numbers::kRadix, 2, build_bcast_tree},
     {"chain", Collective::kBcast, true, Numbers::kOne, 8, build_bcast_chain},
+    {"nodes", Collective::kBcast, true, Numbers::kNode, 1, build_bcast_nodes},
     {"tree", Collective::kReduce, true, Numbers::kRadix, 2, build_reduce_tree},
     {"chain", Collective::kReduce, true, Numbers::kOne, 8, build_reduce_chain},
+    {"nodes", Collective::kReduce, true, Numbers::kNode, 1, build_reduce_nodes},
     {"recursive", Collective::kAllreduce, true, Numbers::kRadices, 0, build_allreduce_recursive},
     {"phases", Collective::kAllreduce, true, Numbers::kPhases, 0, build_allreduce_phases},
     {"circulant", Collective::kAllreduce, false, Numbers::kOne, 1, build_allreduce_circulant},
     {"tree", Collective::kAllreduce, true, Numbers::kRadix, 2, build_allreduce_tree},
+    {"nodes", Collective::kAllreduce, true, Numbers::kLeaders, 1, build_allreduce_nodes},
     {"circulant", Collective::kReduceScatter, false, Numbers::kOne, 1, build_reduce_scatter_circulant},
     {"recursive", Collective::kReduceScatter, true, Numbers::kRadices, 0, build_reduce_scatter_recursive},
     {"circulant", Collective::kAllgather, true, Numbers::kOne, 1, build_allgather_circulant},
     {"recursive", Collective::kAllgather, true, Numbers::kRadices, 0, build_allgather_recursive},
+    {"nodes", Collective::kAllgather, true, Numbers::kNode, 1, build_allgather_nodes},
     {"tree", Collective::kGather, true, Numbers::kRadix, 2, build_gather_tree},
     {"tree", Collective::kScatter, true, Numbers::kRadix, 2, build_scatter_tree},
     {"pairwise", Collective::kAlltoall, true, Numbers::kOne, 1, build_alltoall_pairwise},
@@ -97,6 +102,22 @@ Status check_phases(const std::vector<int>& ports) {
   return Status::ok();
 }
 
+// How many ranks a node has, and how many of them lead.
+Status check_nodes(Job& job, bool leads) {
+  std::vector<int>& numbers = job.choice.numbers;
+  const char* name = job.algorithm->name.data();
+  if (numbers.empty()) numbers.push_back(job.algorithm->usual);
+  if (numbers[0] < 1 || job.spec.ranks % static_cast<std::uint32_t>(numbers[0]) != 0) {
+    return error(MPI_ERR_ARG, "%s: %d ranks of a node do not divide the %u ranks", name, numbers[0], job.spec.ranks);
+  }
+  if (!leads) return numbers.size() == 1 ? Status::ok() : error(MPI_ERR_ARG, "%s takes one number", name);
+  if (numbers.size() == 1) numbers.push_back(1);
+  // Each step has a vector for what each other leader of the node sends.
+  const int most = std::min(numbers[0], static_cast<int>(kMaxScratch));
+  if (numbers.size() == 2 && numbers[1] >= 1 && numbers[1] <= most) return Status::ok();
+  return error(MPI_ERR_ARG, "%s takes the ranks of a node, and from 1 to %d that lead", name, most);
+}
+
 Status check_numbers(Job& job, Plan&) {
   std::vector<int>& numbers = job.choice.numbers;
   const Numbers kind = job.algorithm->numbers;
@@ -108,6 +129,7 @@ Status check_numbers(Job& job, Plan&) {
       return error(MPI_ERR_ARG, "%s takes one number from %d on", name, least);
     return Status::ok();
   }
+  if (kind == Numbers::kNode || kind == Numbers::kLeaders) return check_nodes(job, kind == Numbers::kLeaders);
   if (kind == Numbers::kNone) {
     return numbers.empty() ? Status::ok() : error(MPI_ERR_ARG, "%s takes no numbers", name);
   }

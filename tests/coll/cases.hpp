@@ -39,6 +39,10 @@ inline std::vector<std::string> numbers_of(const plan::Algorithm& a) {
       return {":2", ":3", ":17"};
     case plan::Numbers::kRadices:
       return {"", ":3", ":2:5", ":4:2"};
+    case plan::Numbers::kNode:
+      return {":2", ":3", ":4"};
+    case plan::Numbers::kLeaders:
+      return {":2", ":2:2", ":4:2", ":3:3"};
     case plan::Numbers::kPhases:
       break;
   }

@@ -10,6 +10,7 @@
 #include "mpi/api_op.hpp"
 #include "mpi/handle.hpp"
 #include "p2p/p2p.hpp"
+#include "plan/text.hpp"
 #include "support/in_process.hpp"
 
 // The tests ask for more memory than there is; the sanitizers' allocators must say so as malloc does.
@@ -105,6 +106,34 @@ TEST(Processes, EachBlocking) {
 
 TEST(Processes, EachBlockingInBadWeather) {
   run_processes_in(Weather{.refuse_percent = 20, .max_delay = 3}, 3, each_blocking);
+}
+
+// The plan that the world's allreduce of an int has run.
+std::string allreduce_plan(Process& process) {
+  const Comm& world = *process.world();
+  const plan::Plan* plan =
+      world.plans.find({plan::Collective::kAllreduce, static_cast<std::uint32_t>(world.size), 0, false}, sizeof(int));
+  return plan == nullptr ? "none" : plan::print(plan->choice);
+}
+
+TEST(Processes, ByNodesWhereRanksOfANodeAreInARow) {
+  const struct {
+    std::vector<int> nodes;
+    const char* plan;
+  } jobs[] = {{{0, 0, 0, 1, 1, 1, 2, 2, 2}, "nodes 3 1"},
+              {{1, 1, 0, 0, 2, 2, 3, 3}, "nodes 2 1"},
+              {{0, 1, 0, 1}, "recursive"},
+              {{0, 0, 1, 1, 2}, "recursive"},
+              {{0, 0, 0, 0}, "recursive"}};
+  for (const auto& job : jobs) {
+    run_processes_in(
+        Weather{.max_delay = 1}, static_cast<int>(job.nodes.size()),
+        [&](Process& process) {
+          each_blocking(process);
+          EXPECT_EQ(allreduce_plan(process), job.plan);
+        },
+        vci::LongMessages::kRendezvous, job.nodes);
+  }
 }
 
 // All started before any is waited for, and waited for in the reverse order.

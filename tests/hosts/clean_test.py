@@ -11,6 +11,7 @@ WINDOWS = [(f"rma_{name}", "create", "allocate", "dynamic")
 PARTITIONED = [("part", what) for what in ("rules", "comms", "mapping", "errors", "threads")]
 PARTITIONED_COLLECTIVES = [("part_coll", what) for what in ("content", "early", "errors", "threads")]
 MANY = [("coll_moves",), ("comm_create", PER_HOST), ("topo_neighbor",), ("intercomm",), ("sessions",)]
+COLLECTIVES = [("coll_reduce",), ("coll_persistent",), ("coll_mix", 6, 200, 12)]
 PORTALS = [(f"../portals4/portals_{name}",) for name in ("put_get", "lists", "flow_control", "atomics", "triggered", "threads", "stress")]
 FLOOD = [("flood", 1000, 1024, way, *rest) for way in ("order", "reverse", "any", "mprobe") for rest in ((), ("isend",))]
 FEW = {"HEDDLE_UNEXPECTED_HEADERS": "64", "HEDDLE_UNEXPECTED_BYTES": "16384"}
@@ -33,7 +34,7 @@ class Net(Clean):
         self.over("net", PAIR, 1)
 
     def test_two_on_each(self):
-        self.over("net", MANY, 2)
+        self.over("net", MANY + COLLECTIVES, 2)
 
     def test_windows(self):
         self.over("net", [*WINDOWS, ("rma_hammer", "allocate")], 1)
@@ -123,7 +124,7 @@ class FourHosts(Clean):
     def test_two_on_each(self):
         for provider in FAST:
             self.over(provider, [("comm_create", PER_HOST)], 2)
-        self.over("net", [("soak", 1, 1, 1)], 2)
+        self.over("net", [("soak", 1, 1, 1), ("coll_moves",), *COLLECTIVES], 2)
 
 
 if __name__ == "__main__":

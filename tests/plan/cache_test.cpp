@@ -17,13 +17,50 @@ TEST(Choose, EveryRuleCanBeCompiledAndIsRight) {
       for (bool ordered : {false, true}) {
         for (std::uint64_t bytes = 1; bytes != 0; bytes = bytes < kUnknownBytes / 4 ? bytes * 4 : 0) {
           const Spec spec{static_cast<Collective>(c), ranks, ranks / 2, ordered};
-          std::vector<Plan> plans;
-          ASSERT_TRUE(compile_all(spec, choice_of(choose(spec, bytes), spec), plans)) << last_error_detail();
-          ASSERT_TRUE(verify(plans)) << last_error_detail();
+          for (std::uint32_t ppn : {1u, 3u, 8u}) {
+            if (ranks % ppn != 0 || ranks == ppn) continue;
+            std::vector<Plan> plans;
+            ASSERT_TRUE(compile_all(spec, choice_of(choose(spec, bytes, ppn), spec, ppn), plans))
+                << last_error_detail();
+            ASSERT_TRUE(verify(plans)) << last_error_detail();
+          }
         }
       }
     }
   }
+}
+
+// The nodes of the ranks as digits.
+std::uint32_t ranks_of_node(std::string_view nodes) {
+  return plan::ranks_of_node(static_cast<std::uint32_t>(nodes.size()), [&](std::uint32_t r) { return nodes[r]; });
+}
+
+TEST(Choose, NodesWhereTheyAreEvenAndInARow) {
+  EXPECT_EQ(ranks_of_node("0011"), 2u);
+  EXPECT_EQ(ranks_of_node("000222111333"), 3u);
+  EXPECT_EQ(ranks_of_node("001100"), 2u);  // a node twice: right, if not the best
+  for (const char* flat : {"0", "0000", "01", "0123", "0101", "0110", "00111", "0001", "000111222333444455", "00112"}) {
+    EXPECT_EQ(ranks_of_node(flat), 1u) << flat;
+  }
+}
+
+TEST(Choose, NodesOnlyWhereThereAreSome) {
+  const auto chosen = [](Collective c, std::uint64_t bytes, std::uint32_t ppn, bool ordered = false) {
+    const Spec spec{c, 12, 0, ordered};
+    return print(choice_of(choose(spec, bytes, ppn), spec, ppn));
+  };
+  EXPECT_EQ(chosen(Collective::kBarrier, 0, 1), "dissemination 1");
+  EXPECT_EQ(chosen(Collective::kBarrier, 0, 4), "nodes 4");
+  EXPECT_EQ(chosen(Collective::kAllreduce, 8, 2), "nodes 2");
+  EXPECT_EQ(chosen(Collective::kAllreduce, 8, 2, true), "nodes 2");
+  EXPECT_EQ(chosen(Collective::kAllreduce, 1 << 20, 4), "nodes 4 4");
+  EXPECT_EQ(chosen(Collective::kAllreduce, 1 << 20, 1), "phases");
+  EXPECT_EQ(chosen(Collective::kAlltoall, 8, 4), "pairwise 11");
+  // Between two nodes there is one step anyway.
+  EXPECT_EQ(chosen(Collective::kBarrier, 0, 6), "dissemination 1");
+  EXPECT_EQ(chosen(Collective::kAllreduce, 8, 6), "recursive");
+  EXPECT_EQ(chosen(Collective::kAllreduce, 1 << 20, 6), "nodes 6 6");
+  EXPECT_EQ(chosen(Collective::kAllgather, 8, 6), "nodes 6");
 }
 
 // Where not all ranks know the lengths of the blocks, everyone goes straight with the root, and nothing is packed.
@@ -31,7 +68,7 @@ TEST(Choose, UnknownBytesNeedNoLengths) {
   for (Collective c : {Collective::kGather, Collective::kScatter, Collective::kAlltoall}) {
     const Spec spec{c, 9, 4, false};
     std::vector<Plan> plans;
-    ASSERT_TRUE(compile_all(spec, choice_of(choose(spec, kUnknownBytes), spec), plans));
+    ASSERT_TRUE(compile_all(spec, choice_of(choose(spec, kUnknownBytes, 1), spec, 1), plans));
     for (const Plan& p : plans) {
       EXPECT_TRUE(p.scratch.empty());
       for (const Instruction& i : p.code) EXPECT_LE(i.length, 1u);
@@ -69,6 +106,22 @@ TEST(Cache, ForcedWhereItCanDoWhatIsAsked) {
   EXPECT_EQ(algorithm(Collective::kAllreduce, true, 8), "recursive");
   EXPECT_EQ(algorithm(Collective::kGather, false, 1 << 20), "tree 3");
   EXPECT_EQ(algorithm(Collective::kGather, false, kUnknownBytes), "tree 8");
+}
+
+TEST(Cache, ForcedNodesAreThoseThatThereAre) {
+  Forced forced;
+  ASSERT_TRUE(Forced::parse("allreduce=nodes,bcast=nodes:3", forced));
+  Cache cache(&forced);
+  cache.set_ranks_of_node(4);
+  const auto algorithm = [&](Collective c) {
+    const Plan* kept = nullptr;
+    Plan spare;
+    EXPECT_TRUE(cache.add({c, 8, 0, false}, 1 << 20, 3, &kept, spare));
+    EXPECT_EQ(cache.find({c, 8, 0, false}, 1 << 20), kept);
+    return print(kept->choice);
+  };
+  EXPECT_EQ(algorithm(Collective::kAllreduce), "nodes 4 1");
+  EXPECT_EQ(algorithm(Collective::kBcast), "nodes 4");  // 3 do not divide 8
 }
 
 TEST(Cache, KeepsWhatItHasAndNotTooMany) {

@@ -48,6 +48,19 @@ inline std::vector<std::vector<int>> mixes(int p) {
   return {all.begin(), all.end()};
 }
 
+// Nodes of each size that divides p, with one, two, three and all ranks that lead.
+inline std::vector<std::vector<int>> nodes_for(bool leaders, int p) {
+  std::set<std::vector<int>> all;
+  for (int ppn = 1; ppn <= p; ++ppn) {
+    if (p % ppn != 0) continue;
+    if (!leaders) all.insert({ppn});
+    for (int n : {1, 2, 3, ppn}) {
+      if (leaders && n <= ppn && n <= 64) all.insert({ppn, n});
+    }
+  }
+  return {all.begin(), all.end()};
+}
+
 inline std::vector<std::vector<int>> numbers_for(const Algorithm& a, int p) {
   switch (a.numbers) {
     case Numbers::kNone:
@@ -62,6 +75,9 @@ inline std::vector<std::vector<int>> numbers_for(const Algorithm& a, int p) {
     }
     case Numbers::kRadices:
       return mixes(p);
+    case Numbers::kNode:
+    case Numbers::kLeaders:
+      return nodes_for(a.numbers == Numbers::kLeaders, p);
     case Numbers::kPhases:
       break;
   }

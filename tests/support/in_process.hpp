@@ -36,12 +36,12 @@ void run_processes(int size, Body body, int threads = MPI_THREAD_MULTIPLE) {
   for (std::thread& rank : ranks) rank.join();
 }
 
-// The same over a test wire in this weather.
+// The same over a test wire in this weather. `nodes`: of each rank; empty: all on one.
 template <class Body>
 void run_processes_in(Weather weather, int size, Body body,
-                      vci::LongMessages long_messages = vci::LongMessages::kRendezvous) {
+                      vci::LongMessages long_messages = vci::LongMessages::kRendezvous, std::vector<int> nodes = {}) {
   auto network = std::make_shared<Network>(size, weather);
-  std::vector<std::unique_ptr<boot::Boot>> boots = boot::in_process_job(size);
+  std::vector<std::unique_ptr<boot::Boot>> boots = boot::in_process_job(size, std::move(nodes));
   std::vector<std::thread> ranks;
   for (auto& boot : boots) {
     ranks.emplace_back([&body, network, size, long_messages, mine = std::move(boot)]() mutable {

@@ -25,6 +25,16 @@ one = heddle("allreduce", "-n", "16", "--rank", "3", "--algorithm", "phases -7 1
 assert "\nrank 3\nblocks 8 shares\n" in one and one.count("send") == 15 and one.count("plan ") == 1, one
 assert heddle("allreduce", "-n", "16", "--algorithm", "phases -7 1 7").count("plan ") == 16
 
+# Four nodes of four ranks; what does not know of nodes, and ranks that nodes do not divide, are as without.
+nodes = heddle("allreduce", "-n", "16", "--ppn", "4", "--rank", "4")
+assert "\nalgorithm nodes 4 1\n" in nodes and nodes.count(" from 5\n") == 1 and " to 0\n" in nodes, nodes
+assert "by nodes 4 is right for 16 ranks" in heddle("bcast", "-n", "16", "--ppn", "4", "--root", "6", "--verify")
+assert "by nodes 4 4 is right for 16 ranks" in heddle("allreduce", "-n", "16", "--algorithm", "nodes 4 4", "--ordered", "--verify")
+for words in (["alltoall", "-n", "16", "--ppn", "4"], ["allreduce", "-n", "15", "--ppn", "4"]):
+    assert "algorithm nodes" not in heddle(*words)
+assert "nodes 4 4\n" in heddle("allreduce", "-n", "16", "--ppn", "4", "--bytes", "1M", "--simulate")
+assert "do not divide" in heddle("allreduce", "-n", "15", "--algorithm", "nodes 4", code=2)
+
 assert "right for 100 ranks" in heddle("reduce", "-n", "100", "--root", "7", "--ordered", "--verify")
 assert "doubling" in heddle("--help")
 
@@ -34,7 +44,7 @@ assert len(times) > 20 and times == sorted(times), simulated
 assert "between.latency" in simulated[1], simulated
 grows = heddle("allreduce", "-n", "24", "--bytes", "64K", "--scale", "--algorithm", "circulant 3").split("\n\n")
 head, *rows = grows[0].splitlines()
-assert head.split() == ["ranks", "recursive", "phases", "circulant", "tree", "circulant", "3", "us"], grows
+assert head.split() == ["ranks", "recursive", "phases", "circulant", "tree", "nodes", "1", "circulant", "3", "us"], grows
 assert [row.split()[0] for row in rows] == ["2", "4", "8", "16", "24"] and "between.latency" in grows[1], grows
 sixteen = heddle("allreduce", "-n", "16", "--bytes", "64K", "--simulate", "--algorithm", "phases -1 -1 -1 -1 1 1 1 1")
 assert sixteen.split()[0] == rows[3].split()[2], (sixteen, rows)
