@@ -44,8 +44,8 @@ constexpr char kPlanUsage[] =
     "  --scale              the same of each algorithm with its usual numbers, and of the one that --algorithm names, "
     "for 2, 4, 8\n"
     "                       and so on to RANKS ranks\n"
-    "  --ppn RANKS          consecutive ranks on a node; 1. Without --algorithm, the one for nodes, where there is "
-    "one\n"
+    "  --ppn RANKS          consecutive ranks on a node; 1. Without --algorithm, the one for nodes, where the table "
+    "has one\n"
     "  --network FILE       of simulations: lines 'between.latency 4e-6' and so on; --simulate prints all at its end\n"
     "  --draw               a picture of it, SVG: ranks side by side, steps from above\n"
     "  --verify             proves the plans of all ranks together, and prints nothing else\n"
@@ -250,7 +250,8 @@ int run_plan(std::span<const std::string_view> options) {
   }
   if (wish.choice.algorithm.empty() && wish.network.ppn > 1) {
     const std::uint32_t ppn = ranks_of_node(wish.spec.ranks, [&](std::uint32_t r) { return r / wish.network.ppn; });
-    wish.choice = choice_of(choose(wish.spec, 0, ppn), wish.spec, ppn);
+    const Choice choice = choice_of(choose(wish.spec, 0, ppn), wish.spec, ppn);
+    if (choice.algorithm == "nodes") wish.choice = choice;
   }
   std::vector<Plan> plans(1);
   if (wish.rank >= 0 && !wish.verifies) {

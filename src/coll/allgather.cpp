@@ -7,9 +7,11 @@ namespace {
 
 using plan::Collective;
 
-void build_gathered(Schedule& s, Lengths lengths, Buffer send, const Blocks& recv, MPI_Count most_bytes) {
+void build_gathered(Schedule& s, Lengths lengths, Buffer send, const Blocks& recv) {
   const Image all = Image::of(recv);
-  build_by_plan(s, Collective::kAllgather, 0, false, static_cast<std::uint64_t>(most_bytes), [&](const plan::Plan&) {
+  // What lies apart may be a message for each block, and a node's tree would carry all of them at each of its edges.
+  const std::uint64_t bytes = recv.equal() ? static_cast<std::uint64_t>(recv[0].bytes()) : plan::kVaryingBytes;
+  build_by_plan(s, Collective::kAllgather, 0, false, bytes, [&](const plan::Plan&) {
     Call call{lengths, send.in_place() ? all : Image::own(send), all};
     call.apart = !recv.equal();
     return call;
@@ -27,18 +29,12 @@ Buffer put_aside(Schedule& s, const Blocks& data, const MPI_Count* edges) {
 }  // namespace
 
 void build_allgather(Schedule& s, Buffer send, Buffer recv_each) {
-  const MPI_Count block = recv_each.bytes();
-  build_gathered(s, Lengths::equal(block), send, Blocks(recv_each), block);
+  build_gathered(s, Lengths::equal(recv_each.bytes()), send, Blocks(recv_each));
 }
 
 void build_allgatherv(Schedule& s, Buffer send, const Blocks& recv) {
-  MPI_Count most = 0;
-  const MPI_Count* edges = s.edges([&](int i) {
-    const MPI_Count bytes = recv[i].bytes();
-    most = bytes > most ? bytes : most;
-    return bytes;
-  });
-  if (edges != nullptr) build_gathered(s, Lengths::varying(edges), send, recv, most);
+  const MPI_Count* edges = s.edges([&](int i) { return recv[i].bytes(); });
+  if (edges != nullptr) build_gathered(s, Lengths::varying(edges), send, recv);
 }
 
 void build_alltoall(Schedule& s, const Blocks& send, const Blocks& recv) {

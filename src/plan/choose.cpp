@@ -13,6 +13,8 @@ namespace {
 // In the place of a number: as many as there are ranks, or one less; as a node has ranks, of which one leads, or all do.
 constexpr int kAllRanks = -1, kAllOthers = -2, kOneLeads = -3, kAllLead = -4;
 constexpr std::uint64_t kAnyBytes = kUnknownBytes;
+constexpr std::uint32_t kAnyRanks = ~0u;
+constexpr std::uint32_t kMostLead = 8;  // they scatter and gather in one step, each with each
 
 Status not_possible(std::string_view part, const char* why) {
   return error(MPI_ERR_ARG, "'%.*s' %s; a choice is written as in bcast=chain:4,allreduce=phases",
@@ -31,27 +33,27 @@ std::string_view cut(std::string_view& rest, char separator) {
 
 // Between two nodes there is one step for short data, with leaders or without: without them fewer messages follow each other.
 constexpr Rule kRules[] = {
-    {Collective::kBarrier, kAnyBytes, false, 3, "nodes", kOneLeads},
-    {Collective::kBarrier, kAnyBytes, false, 0, "dissemination", 1},
-    {Collective::kBcast, kAnyBytes, false, 2, "nodes", kOneLeads},
-    {Collective::kBcast, kAnyBytes, false, 0, "tree", 2},
-    {Collective::kReduce, kAnyBytes, false, 2, "nodes", kOneLeads},
-    {Collective::kReduce, kAnyBytes, false, 0, "tree", 2},
-    {Collective::kAllreduce, 16 << 10, false, 3, "nodes", kOneLeads},
-    {Collective::kAllreduce, 16 << 10, false, 0, "recursive", 0},
-    {Collective::kAllreduce, kAnyBytes, false, 2, "nodes", kAllLead},
-    {Collective::kAllreduce, kAnyBytes, false, 0, "phases", 0},
-    {Collective::kReduceScatter, kAnyBytes, true, 0, "circulant", 1},
-    {Collective::kReduceScatter, kAnyBytes, false, 0, "recursive", 0},
-    {Collective::kAllgather, kAnyBytes, false, 2, "nodes", kOneLeads},
-    {Collective::kAllgather, kAnyBytes, false, 0, "circulant", 1},
-    {Collective::kGather, 16 << 10, false, 0, "tree", 2},
-    {Collective::kGather, kAnyBytes, false, 0, "tree", kAllRanks},
-    {Collective::kScatter, 16 << 10, false, 0, "tree", 2},
-    {Collective::kScatter, kAnyBytes, false, 0, "tree", kAllRanks},
-    {Collective::kAlltoall, kAnyBytes, false, 0, "pairwise", kAllOthers},
-    {Collective::kScan, kAnyBytes, false, 0, "doubling", 0},
-    {Collective::kExscan, kAnyBytes, false, 0, "doubling", 0},
+    {Collective::kBarrier, kAnyBytes, false, 3, kAnyRanks, "nodes", kOneLeads},
+    {Collective::kBarrier, kAnyBytes, false, 0, 0, "dissemination", 1},
+    {Collective::kBcast, kAnyBytes, false, 2, kAnyRanks, "nodes", kOneLeads},
+    {Collective::kBcast, kAnyBytes, false, 0, 0, "tree", 2},
+    {Collective::kReduce, kAnyBytes, false, 2, kAnyRanks, "nodes", kOneLeads},
+    {Collective::kReduce, kAnyBytes, false, 0, 0, "tree", 2},
+    {Collective::kAllreduce, 16 << 10, false, 3, kAnyRanks, "nodes", kOneLeads},
+    {Collective::kAllreduce, 16 << 10, false, 0, 0, "recursive", 0},
+    {Collective::kAllreduce, kAnyBytes, false, 2, kMostLead, "nodes", kAllLead},
+    {Collective::kAllreduce, kAnyBytes, false, 0, 0, "phases", 0},
+    {Collective::kReduceScatter, kAnyBytes, true, 0, 0, "circulant", 1},
+    {Collective::kReduceScatter, kAnyBytes, false, 0, 0, "recursive", 0},
+    {Collective::kAllgather, kVaryingBytes - 1, false, 2, kAnyRanks, "nodes", kOneLeads},
+    {Collective::kAllgather, kAnyBytes, false, 0, 0, "circulant", 1},
+    {Collective::kGather, 16 << 10, false, 0, 0, "tree", 2},
+    {Collective::kGather, kAnyBytes, false, 0, 0, "tree", kAllRanks},
+    {Collective::kScatter, 16 << 10, false, 0, 0, "tree", 2},
+    {Collective::kScatter, kAnyBytes, false, 0, 0, "tree", kAllRanks},
+    {Collective::kAlltoall, kAnyBytes, false, 0, 0, "pairwise", kAllOthers},
+    {Collective::kScan, kAnyBytes, false, 0, 0, "doubling", 0},
+    {Collective::kExscan, kAnyBytes, false, 0, 0, "doubling", 0},
 };
 
 // Where the rules of each collective begin.
@@ -97,7 +99,7 @@ Choice choice_of(std::uint32_t rule, const Spec& spec, std::uint32_t ppn) {
   const Rule& r = kRules[rule];
   const int ranks = static_cast<int>(spec.ranks), node = static_cast<int>(ppn);
   if (r.number == kOneLeads) return {r.algorithm, {node}};
-  if (r.number == kAllLead) return {r.algorithm, {node, std::min(node, static_cast<int>(kMaxScratch) - 1)}};
+  if (r.number == kAllLead) return {r.algorithm, {node, node}};
   if (r.number == 0) return {r.algorithm, {}};
   if (r.number == kAllRanks) return {r.algorithm, {std::max(ranks, 2)}};
   if (r.number == kAllOthers) return {r.algorithm, {std::max(ranks - 1, 1)}};

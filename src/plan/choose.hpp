@@ -20,6 +20,8 @@ namespace heddle::plan {
 
 // Of a call whose bytes not every rank knows.
 inline constexpr std::uint64_t kUnknownBytes = std::numeric_limits<std::uint64_t>::max();
+// Of one whose blocks differ, as every rank knows.
+inline constexpr std::uint64_t kVaryingBytes = kUnknownBytes - 1;
 
 // Algorithms that take the place of the table's, by collective: "allreduce=phases,bcast=chain:4,allreduce=recursive:4:2".
 class Forced {
@@ -36,8 +38,9 @@ class Forced {
 struct Rule {
   Collective collective;
   std::uint64_t most_bytes;
-  bool commutes;        // for operations that commute only
-  std::uint32_t nodes;  // where ranks share nodes, from so many on; 0: anywhere
+  bool commutes;               // for operations that commute only
+  std::uint32_t nodes;         // where ranks share nodes, from so many on; 0: anywhere
+  std::uint32_t most_on_node;  // of ranks, where `nodes` is not 0
   std::string_view algorithm;
   int number;  // 0: the usual ones
 };
@@ -45,8 +48,8 @@ struct Rule {
 extern const Rule kRules[];
 extern const std::array<std::uint8_t, std::size(kCollectives)> kFirstRule;
 
-// How many ranks a node has, where all nodes have as many, they are consecutive, and there are several nodes; else 1: everyone is
-// as far from everyone. node_of(r): of rank r, any number.
+// How many ranks a node has, where all nodes have as many, they are consecutive, and there are several nodes; else, or where
+// they go round, 1: everyone is as far from everyone. node_of(r): of rank r, any number.
 template <class NodeOf>
 std::uint32_t ranks_of_node(std::uint32_t ranks, NodeOf node_of) noexcept {
   std::uint32_t ppn = 1;
@@ -54,7 +57,7 @@ std::uint32_t ranks_of_node(std::uint32_t ranks, NodeOf node_of) noexcept {
   if (ppn == ranks || ranks % ppn != 0) return 1;
   for (std::uint32_t r = ppn; r < ranks; ++r) {
     const bool begins = r % ppn == 0;
-    if ((node_of(r) == node_of(r - 1)) == begins) return 1;
+    if ((node_of(r) == node_of(r - 1)) == begins || (begins && node_of(r) == node_of(0))) return 1;
   }
   return ppn;
 }
@@ -64,7 +67,7 @@ std::uint32_t ranks_of_node(std::uint32_t ranks, NodeOf node_of) noexcept {
 inline std::uint32_t choose(const Spec& spec, std::uint64_t bytes, std::uint32_t ppn) noexcept {
   const auto fits = [&](const Rule& rule) {
     return bytes <= rule.most_bytes && !(spec.ordered && rule.commutes) &&
-           (rule.nodes == 0 || (ppn > 1 && spec.ranks / ppn >= rule.nodes));
+           (rule.nodes == 0 || (ppn > 1 && ppn <= rule.most_on_node && spec.ranks / ppn >= rule.nodes));
   };
   std::uint32_t i = kFirstRule[static_cast<std::size_t>(spec.collective)];
   while (!fits(kRules[i])) ++i;

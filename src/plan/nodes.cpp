@@ -8,7 +8,8 @@
 //          A long vector of an allreduce is scattered among several leaders of each node, and each exchanges its share with those of
 //          its place. So all ports are busy, and the node's memory combines most.
 //          Neighbours merge first, so the order of operands is kept.
-// Cost:    2 log2(ranks of a node) short steps within; between nodes one message for each leader and step.
+// Cost:    2 log2(ranks of a node) short steps within, with several leaders 2; between nodes f - 1 messages for each leader and
+//          step of factor f.
 #include "plan/algorithms.hpp"
 #include "plan/exchange.hpp"
 #include "plan/tree.hpp"

@@ -42,12 +42,10 @@ class Patience {
     const bool was_shared = yielded_ && shared_;
     if (yielded_) learn(false);
     if (idle_++ == 0) crowded_spins_ = few_spins;
-    in_few_ = crowded && idle_ < crowded_spins_;
-    if (crowded) {
-      if (idle_ == crowded_spins_) few_spins = std::max(few_spins - 1, kFewest);
-      spins = crowded_spins_;
-    }
+    if (crowded) spins = crowded_spins_;
     spins /= cost_;
+    in_few_ = crowded && idle_ < spins;
+    if (crowded && idle_ == spins) few_spins = std::max(few_spins - 1, kFewest);
     if (idle_ >= spins + yields || (was_shared && cost_ != 1)) return Step::kSleep;
     const unsigned rounds = std::min(yield_after / cost_, most_);
     return idle_ >= spins || idle_ % std::max(rounds, 1u) == 0 ? Step::kYield : Step::kSpin;

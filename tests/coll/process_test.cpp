@@ -109,10 +109,9 @@ TEST(Processes, EachBlockingInBadWeather) {
 }
 
 // The plan that the world's allreduce of an int has run.
-std::string allreduce_plan(Process& process) {
-  const Comm& world = *process.world();
+std::string allreduce_plan(const Comm& comm) {
   const plan::Plan* plan =
-      world.plans.find({plan::Collective::kAllreduce, static_cast<std::uint32_t>(world.size), 0, false}, sizeof(int));
+      comm.plans.find({plan::Collective::kAllreduce, static_cast<std::uint32_t>(comm.size), 0, false}, sizeof(int));
   return plan == nullptr ? "none" : plan::print(plan->choice);
 }
 
@@ -130,7 +129,7 @@ TEST(Processes, ByNodesWhereRanksOfANodeAreInARow) {
         Weather{.max_delay = 1}, static_cast<int>(job.nodes.size()),
         [&](Process& process) {
           each_blocking(process);
-          EXPECT_EQ(allreduce_plan(process), job.plan);
+          EXPECT_EQ(allreduce_plan(*process.world()), job.plan);
         },
         vci::LongMessages::kRendezvous, job.nodes);
   }

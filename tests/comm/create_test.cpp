@@ -5,10 +5,12 @@
 #include <random>
 #include <thread>
 
+#include "coll/api.hpp"
 #include "comm/api_comm.hpp"
 #include "comm/messages.hpp"
 #include "mpi/api_group.hpp"
 #include "mpi/api_info.hpp"
+#include "plan/text.hpp"
 #include "support/in_process.hpp"
 
 namespace heddle {
@@ -64,6 +66,33 @@ TEST(CommSplit, AgainstAnOracle) {
       EXPECT_EQ(p.contexts().in_use(), before);
     });
   }
+}
+
+// Collectives go by nodes where the members' nodes allow it, in their order.
+TEST(CommSplit, KnowsTheNodesOfItsMembers) {
+  const std::vector<int> nodes{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2};
+  const auto barrier_of_part = [](mpi::Process& p, int color, int key) -> std::string {
+    MPI_Comm made = MPI_COMM_NULL;
+    EXPECT_TRUE(api::comm_split(*p.world(), color, key, &made));
+    mpi::Comm& part = object(made);
+    expect_ring_works(part);
+    EXPECT_TRUE(api::barrier(part));
+    const plan::Plan* plan =
+        part.plans.find({plan::Collective::kBarrier, static_cast<std::uint32_t>(part.size), 0, false}, 0);
+    const std::string text = plan == nullptr ? "none" : plan::print(plan->choice);
+    EXPECT_TRUE(api::comm_free(&made));
+    return text;
+  };
+  test::run_processes_in(
+      {}, static_cast<int>(nodes.size()),
+      [&](mpi::Process& p) {
+        const int me = p.world()->rank;
+        EXPECT_EQ(barrier_of_part(p, 0, -me), "nodes 4") << "reversed";
+        EXPECT_EQ(barrier_of_part(p, me % 2, me), "nodes 2") << "every second";
+        EXPECT_EQ(barrier_of_part(p, 0, me % 4), "dissemination 1") << "one of each node after the other";
+        EXPECT_EQ(barrier_of_part(p, me / 4, me), "dissemination 1") << "a node";
+      },
+      vci::LongMessages::kRendezvous, nodes);
 }
 
 TEST(CommSplit, ABadColorFailsItEverywhere) {

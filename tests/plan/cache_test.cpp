@@ -38,8 +38,9 @@ std::uint32_t ranks_of_node(std::string_view nodes) {
 TEST(Choose, NodesWhereTheyAreEvenAndInARow) {
   EXPECT_EQ(ranks_of_node("0011"), 2u);
   EXPECT_EQ(ranks_of_node("000222111333"), 3u);
-  EXPECT_EQ(ranks_of_node("001100"), 2u);  // a node twice: right, if not the best
-  for (const char* flat : {"0", "0000", "01", "0123", "0101", "0110", "00111", "0001", "000111222333444455", "00112"}) {
+  EXPECT_EQ(ranks_of_node("221100"), 2u);
+  for (const char* flat : {"0", "0000", "01", "0123", "0101", "0110", "00111", "0001", "000111222333444455", "00112",
+                           "001100", "00110011"}) {
     EXPECT_EQ(ranks_of_node(flat), 1u) << flat;
   }
 }
@@ -61,6 +62,11 @@ TEST(Choose, NodesOnlyWhereThereAreSome) {
   EXPECT_EQ(chosen(Collective::kAllreduce, 8, 6), "recursive");
   EXPECT_EQ(chosen(Collective::kAllreduce, 1 << 20, 6), "nodes 6 6");
   EXPECT_EQ(chosen(Collective::kAllgather, 8, 6), "nodes 6");
+  // Blocks that lie apart are a message each; and of many ranks on a node not each talks to each.
+  EXPECT_EQ(chosen(Collective::kAllgather, kVaryingBytes, 6), "circulant 1");
+  const Spec crowd{Collective::kAllreduce, 27, 0, false};
+  EXPECT_EQ(print(choice_of(choose(crowd, 1 << 20, 9), crowd, 9)), "phases");
+  EXPECT_EQ(print(choice_of(choose(crowd, 8, 9), crowd, 9)), "nodes 9");
 }
 
 // Where not all ranks know the lengths of the blocks, everyone goes straight with the root, and nothing is packed.

@@ -11,8 +11,8 @@ using Step = Patience::Step;
 constexpr unsigned kSpins = 1000, kYields = 64;
 
 // Rounds in vain until the first yield, of a wait that nothing ends.
-unsigned spins_in_vain(bool crowded) {
-  Patience patience(1, !crowded);
+unsigned spins_in_vain(bool crowded, unsigned cost = 1) {
+  Patience patience(cost, !crowded);
   for (unsigned round = 1;; ++round) {
     if (patience.next(crowded, kSpins, kYields) == Step::kYield) return round;
   }
@@ -46,6 +46,15 @@ TEST(Patience, LearnsNothingFromWhatComesAtOnceOrAfterAYield) {
   for (int round = 1; round < 4; ++round) EXPECT_EQ(patience.next(true, kSpins, kYields), Step::kSpin);
   EXPECT_EQ(patience.next(true, kSpins, kYields), Step::kYield);
   patience.restart();
+  EXPECT_EQ(spins_in_vain(true), 4u);
+}
+
+// With a network a round counts twice.
+TEST(Patience, LearnsFromHalfAsManyRoundsWithANetwork) {
+  for (int i = 0; i < 3; ++i) arrives_after(3);
+  EXPECT_EQ(spins_in_vain(true, 2), 8u);
+  EXPECT_EQ(spins_in_vain(true, 2), 7u);  // of 15
+  for (int i = 0; i < 20; ++i) spins_in_vain(true, 2);
   EXPECT_EQ(spins_in_vain(true), 4u);
 }
 
