@@ -22,7 +22,8 @@ Status EventLoop::watch(int fd, std::uint32_t events, Handler handler) {
   e.data.fd = fd;
   const int operation = handlers_.contains(fd) ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
   if (epoll_ctl(epoll_.get(), operation, fd, &e) != 0) {
-    return error(MPI_ERR_OTHER, "cannot wait for descriptor %d: %s", fd, std::strerror(errno));
+    return error(errno == EPERM ? MPI_ERR_ARG : MPI_ERR_OTHER, "cannot wait for descriptor %d: %s", fd,
+                 std::strerror(errno));
   }
   handlers_[fd] = std::move(handler);
   return Status::ok();

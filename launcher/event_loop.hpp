@@ -21,7 +21,7 @@ class EventLoop {
   Status open();
 
   // `events`: EPOLLIN, EPOLLOUT. A handler may change or remove any fd, its own too. Watching again replaces the
-  // events.
+  // events. MPI_ERR_ARG: there is no waiting for this kind, such as a file or /dev/null.
   Status watch(int fd, std::uint32_t events, Handler handler);
   void forget(int fd);
 

@@ -1,6 +1,6 @@
 // The first thing that mpiexec's process on another host says, before any frame.
 //
-//   heddle-node-hello protocol=1 version=0.1.0\n
+//   heddle-node-hello protocol=3 version=0.1.0\n
 //
 // Problem: between mpiexec and that process there are a remote shell and the user's own start-up files, which may
 //          print what they like to the same output.
@@ -14,7 +14,7 @@
 namespace heddle::launcher {
 
 // Changes with frame.hpp and with what the frames mean.
-inline constexpr int kProtocol = 2;
+inline constexpr int kProtocol = 3;
 
 struct Hello {
   int protocol = 0;

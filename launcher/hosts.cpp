@@ -1,21 +1,18 @@
 #include "hosts.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <sstream>
 #include <string_view>
 
 #include "boot/boot.hpp"
 #include "boot/environment.hpp"
 #include "mpi.h"
+#include "text_file.hpp"
 
 namespace heddle::launcher {
 namespace {
 
 constexpr std::size_t kMaxName = 255, kMaxMapping = 12'000;
-constexpr std::size_t kMaxFile = 16 << 20;  // of a host file: who names /dev/zero gets an answer, too
 
 int shown(std::string_view text) { return static_cast<int>(std::min<std::size_t>(text.size(), 80)); }
 
@@ -28,10 +25,11 @@ Status read_slots(const std::string& where, std::string_view text, HostEntry& en
   return Status::ok();
 }
 
-// What the remote shell could take for an option or for more than one word is no name.
+// What the remote shell could take for an option or for more than one word is no name, nor is half an address.
 Status check_name(const std::string& where, const std::string& name) {
   const auto printable = [](char c) { return c > ' ' && c != 0x7f; };
-  if (!name.empty() && name.size() <= kMaxName && name.front() != '-' && std::ranges::all_of(name, printable)) {
+  const auto may_begin = [](char c) { return c != '-' && c != '['; };
+  if (!name.empty() && name.size() <= kMaxName && may_begin(name.front()) && std::ranges::all_of(name, printable)) {
     return Status::ok();
   }
   return error(MPI_ERR_ARG, "%s: '%.80s' is no name of a host", where.c_str(), name.c_str());
@@ -97,19 +95,9 @@ Status parse_host_list(const char* option, const std::string& text, HostList& ho
 }
 
 Status read_host_file(const std::string& path, HostList& hosts) {
-  std::ifstream file(path);
-  const auto unreadable = [&path] {
-    return error(MPI_ERR_ARG, "cannot read the host file '%s': %s", path.c_str(), std::strerror(errno));
-  };
-  if (!file) return unreadable();
-  const std::size_t before = hosts.size();
   std::string text;
-  for (char piece[4096]; file.read(piece, sizeof piece), file.gcount() > 0;) {
-    text.append(piece, static_cast<std::size_t>(file.gcount()));
-    if (text.size() <= kMaxFile) continue;
-    return error(MPI_ERR_ARG, "the host file '%s' has more than %zu MiB", path.c_str(), kMaxFile >> 20);
-  }
-  if (file.bad()) return unreadable();
+  HEDDLE_TRY(read_text_file("host file", path, text));
+  const std::size_t before = hosts.size();
   std::istringstream lines(std::move(text));
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {

@@ -49,8 +49,9 @@ Status NodeProcess::open() {
   }
   HEDDLE_TRY(loop_.open());
   HEDDLE_TRY(signals_.open(loop_, [this](int signal) { on_signal(signal); }));
-  if (!channel_.open(std::move(in), std::move(out))) {  // a file or /dev/null
-    std::fputs(kNoInput, stderr);
+  if (const Status opened = channel_.open(std::move(in), std::move(out)); !opened) {
+    if (opened.error_class() != MPI_ERR_ARG) return opened;
+    std::fputs(kNoInput, stderr);  // a file or /dev/null
     code_ = kFailed;
     return Status::ok();
   }

@@ -154,6 +154,9 @@ constexpr Row kRows[] = {
      [](Parse&, Values v) { return check_architecture(v[0]); }},
     {"configfile", "FILE", "the programs and their options from a file, a line each; only options for all may precede",
      [](Parse& p, Values v) {
+       if (!p.config_file.empty()) {
+         return error(MPI_ERR_ARG, "a second -configfile: '%.80s'; one has all programs", v[0].c_str());
+       }
        p.config_file = v[0];
        return v[0].empty() ? error(MPI_ERR_ARG, "--configfile needs a file") : Status::ok();
      }},

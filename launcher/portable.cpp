@@ -1,27 +1,39 @@
 #include "portable.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <cstdint>
+#include <limits>
 #include <sstream>
+#include <string_view>
 
-#include "boot/boot.hpp"
 #include "boot/environment.hpp"
 #include "mpi.h"
+#include "text_file.hpp"
 
 namespace heddle::launcher {
 namespace {
 
-// The largest of first, first + step, ... up to last that is in [0, most]; -1 if there is none.
-int largest(int first, int last, int step, int most) {
+// The largest of first, first + step, ... up to last that is no larger than most; 0 if there is none. Any int will do for
+// each, so their differences need more.
+std::int64_t largest(std::int64_t first, std::int64_t last, std::int64_t step, std::int64_t most) {
   if (step < 0) {
-    if (first < last) return -1;
-    const int lowest = first - (first - last) / -step * -step;
+    if (first < last) return 0;
+    const std::int64_t lowest = first - (first - last) / -step * -step;
     return largest(lowest, first, -step, most);
   }
-  const int end = std::min(last, most);
-  return first > end ? -1 : first + (end - first) / step * step;
+  const std::int64_t end = std::min(last, most);
+  return first > end ? 0 : first + (end - first) / step * step;
+}
+
+// Of a backslash: between double quotes it is one unless it stands before one of these.
+bool escapes(char quote, char next) {
+  return quote == 0 || (quote == '"' && std::string_view("\"\\$`").find(next) != std::string_view::npos);
+}
+
+// A line goes on in the next one after an odd number of backslashes; two are one of the word.
+bool goes_on(const std::string& line) {
+  const std::size_t last = line.find_last_not_of('\\');
+  return (line.size() - (last == line.npos ? 0 : last + 1)) % 2 == 1;
 }
 
 // One more word of `line`, which begins at `at` with something other than a blank; `at` moves behind it.
@@ -29,12 +41,12 @@ Status read_word(const std::string& line, std::size_t& at, std::string& word) {
   char quote = 0;
   for (; at < line.size(); ++at) {
     const char c = line[at];
-    if (quote == 0 && (c == ' ' || c == '\t' || c == '\r')) break;
+    if (quote == 0 && (c == ' ' || c == '\t')) break;
     if (c == quote) {
       quote = 0;
     } else if (quote == 0 && (c == '\'' || c == '"')) {
       quote = c;
-    } else if (c == '\\' && quote != '\'' && at + 1 < line.size()) {
+    } else if (c == '\\' && at + 1 < line.size() && escapes(quote, line[at + 1])) {
       word += line[++at];
     } else {
       word += c;
@@ -45,7 +57,7 @@ Status read_word(const std::string& line, std::size_t& at, std::string& word) {
 }
 
 Status read_words(const std::string& line, std::vector<std::string>& words) {
-  for (std::size_t at = 0; (at = line.find_first_not_of(" \t\r", at)) != line.npos;) {
+  for (std::size_t at = 0; (at = line.find_first_not_of(" \t", at)) != line.npos;) {
     std::string word;
     HEDDLE_TRY(read_word(line, at, word));
     words.push_back(std::move(word));
@@ -56,16 +68,16 @@ Status read_words(const std::string& line, std::vector<std::string>& words) {
 }  // namespace
 
 Status choose_of_soft(const std::string& text, int& ranks) {
-  int best = -1;
+  constexpr int kLeast = std::numeric_limits<int>::min(), kMost = std::numeric_limits<int>::max();
+  std::int64_t best = 0;
   std::stringstream list(text);
   for (std::string part; std::getline(list, part, ',');) {
     std::vector<int> numbers;
     std::stringstream triplet(part);
-    bool good = !part.empty() && part.back() != ':';
+    bool good = !text.ends_with(',') && !part.empty() && part.back() != ':';
     for (std::string number; good && std::getline(triplet, number, ':');) {
       int value = 0;
-      const int least = numbers.size() == 2 ? -boot::kMaxRanks : 0;
-      good = numbers.size() < 3 && boot::parse_int(number, least, boot::kMaxRanks, value);
+      good = numbers.size() < 3 && boot::parse_int(number, kLeast, kMost, value);
       numbers.push_back(value);
     }
     if (!good || (numbers.size() == 3 && numbers[2] == 0)) {
@@ -76,18 +88,20 @@ Status choose_of_soft(const std::string& text, int& ranks) {
     best = std::max(best, largest(numbers[0], last, step, ranks));
   }
   if (best < 1) return error(MPI_ERR_ARG, "-soft %.80s has no number of ranks from 1 to %d", text.c_str(), ranks);
-  ranks = best;
+  ranks = static_cast<int>(best);
   return Status::ok();
 }
 
 Status read_config_file(const std::string& path, std::vector<std::string>& arguments) {
-  std::ifstream file(path);
-  if (!file) return error(MPI_ERR_ARG, "cannot read the file '%s': %s", path.c_str(), std::strerror(errno));
+  std::string text;
+  HEDDLE_TRY(read_text_file("file", path, text));
+  std::istringstream parts(std::move(text));
   std::string line;
-  for (std::string part; std::getline(file, part);) {
+  for (std::string part; std::getline(parts, part);) {
+    if (part.ends_with('\r')) part.pop_back();
     if (line.empty() && part.starts_with('#')) continue;
     line += part;
-    if (line.ends_with('\\') && !file.eof()) {
+    if (goes_on(line)) {
       line.back() = ' ';
       continue;
     }
@@ -98,7 +112,6 @@ Status read_config_file(const std::string& path, std::vector<std::string>& argum
     if (!arguments.empty()) arguments.emplace_back(":");
     arguments.insert(arguments.end(), words.begin(), words.end());
   }
-  if (file.bad()) return error(MPI_ERR_ARG, "cannot read the file '%s': %s", path.c_str(), std::strerror(errno));
   if (!line.empty()) return error(MPI_ERR_ARG, "the last line of '%s' goes on, but the file does not", path.c_str());
   if (arguments.empty()) return error(MPI_ERR_ARG, "there is no program in the file '%s'", path.c_str());
   return Status::ok();

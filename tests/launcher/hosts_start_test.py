@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import signal
 import time
 import unittest
@@ -63,7 +64,7 @@ class Placement(Hosts):
     def test_bad_lists(self):
         for text, problem in (("a:0,b:0", "'a' has '0' slots"), ("a,,b", "'' is no name of a host"), ("", "'' is no name of a host"),
                               ("-x", "'-x' is no name"), ("a b", "'a b' is no name"), ("a:2:3,b:x", "'b' has 'x' slots"),
-                              ("[::1]x2", "'[::1]x2' is no host")):
+                              ("[::1]x2", "'[::1]x2' is no host"), ("[::1", "'[::1' is no name of a host"), ("[a:4", "'[a' is no name of a host")):
             with self.subTest(text):
                 self.assert_fails(self.mpiexec("-hosts", text, "true"), 2, "-hosts: " + problem)
         done = self.mpiexec("-hosts", "a:2,b:2", "-n", 5, "true")
@@ -129,6 +130,16 @@ class Starting(Hosts):
             self.refused("nothing comes from mpiexec: the remote shell has to pass its standard input on (ssh without -n or -f)",
                          shell=self.remote_shell("no-input", script))
 
+    def test_an_input_that_cannot_be_awaited(self):
+        """Of a file it is said above what is wrong; anything else is told as it is."""
+        chain = [select.epoll()]
+        for _ in range(4):  # one more is one too many for the kernel
+            chain.append(select.epoll())
+            chain[-1].register(chain[-2].fileno())
+        done = mpiexec("--node", stdin=chain[-1].fileno())
+        self.assert_fails(done, 1, "cannot wait for descriptor ", "Too many levels of symbolic links")
+        self.assertNotIn("nothing comes from mpiexec", done.err)
+
     def test_a_shell_that_leaves_somebody_behind(self):
         """As an ssh does that stays for the next connection; it may hold the output, which must not keep mpiexec waiting."""
         start = time.monotonic()
@@ -189,8 +200,9 @@ class Starting(Hosts):
         version = mpiexec("--version").out.split()[-1]
         for said in ("garbage that is longer than a header", "\\001\\000\\000\\000\\001\\000\\000", "\\377\\377\\377\\377\\001\\000\\000\\000",
                      "\\000\\000\\000\\000\\016\\000\\000\\000", "\\004\\000\\000\\000\\016\\000\\000\\000\\000\\000\\000\\000"):
-            other = self.file("mpiexec", f"#!/bin/sh\nprintf '\\nheddle-node-hello protocol=2 version={version}\\n{said}'\nexec cat >/dev/null\n", 0o755)
-            self.refused("host 'a' (rank 0): ", arguments=("-hosts", "a", "--remote-mpiexec", other), variables={"HEDDLE_DETECTION_TIME": "1"})
+            other = self.file("mpiexec", f"#!/bin/sh\nprintf '\\nheddle-node-hello protocol=3 version={version}\\n{said}'\nexec cat >/dev/null\n", 0o755)
+            done = self.refused("host 'a' (rank 0): ", arguments=("-hosts", "a", "--remote-mpiexec", other), variables={"HEDDLE_DETECTION_TIME": "1"})
+            self.assertNotIn("this mpiexec is", done.err)  # its hello was taken
 
     def test_what_a_node_says_of_others_is_not_believed(self):
         version = mpiexec("--version").out.split()[-1]
@@ -202,7 +214,7 @@ import struct, sys
 layout, *numbers = "{fields}".split()
 fields = struct.pack(layout, *map(int, numbers))
 frame = lambda kind, fields: struct.pack("<IB3x", len(fields), kind) + fields
-sys.stdout.buffer.write(b"\\nheddle-node-hello protocol=2 version={version}\\n" + frame({ready}, b"") + frame({kind}, fields))
+sys.stdout.buffer.write(b"\\nheddle-node-hello protocol=3 version={version}\\n" + frame({ready}, b"") + frame({kind}, fields))
 sys.stdout.flush()
 sys.stdin.read()
 """, 0o755)

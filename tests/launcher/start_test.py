@@ -67,11 +67,14 @@ class Options(Case):
         self.assertEqual((done.code, done.err), (0, "mpiexec: -memory-alloc-kinds: there is no support for 'cuda:device'; the program is told: system,mpi\n"))
 
     def test_soft_numbers_of_ranks(self):
-        for number, soft, ranks in (("5", "1:9:2", 5), ("4", "1:9:2", 3), ("3", "7,2", 2), ("6", "9:0:-4", 5), ("3", "0:2,3:1", 2)):
+        for number, soft, ranks in (("5", "1:9:2", 5), ("4", "1:9:2", 3), ("3", "7,2", 2), ("6", "9:0:-4", 5), ("3", "0:2,3:1", 2),
+                                    ("4", "2,2147483647", 2), ("4", "-2,3", 3), ("4", "-5:100000:4", 3), ("4", "2147483647:-2147483648:-1", 4),
+                                    ("4", "-2147483648:2147483647", 4), ("9", "-2147483640:2147483647:2147483647", 7)):
             with self.subTest(soft):
                 self.assertEqual(mpiexec("-soft", soft, "-n", number, "echo", "x").out, "x\n" * ranks)
         self.assert_fails(mpiexec("-n", 2, "-soft", "3:9", "true"), 2, "-soft 3:9 has no number of ranks from 1 to 2")
-        for wrong in ("", "x", "1:", "1:2:0", "1:2:3:4", ",", "1,,2", "-1"):
+        self.assert_fails(mpiexec("-n", 2, "-soft", "-7:0,100000", "true"), 2, "-soft -7:0,100000 has no number of ranks from 1 to ")
+        for wrong in ("", "x", "1:", "1:2:0", "1:2:3:4", ",", "1,,2", "1,", "1:2147483648"):
             with self.subTest(wrong):
                 self.assert_fails(mpiexec("-n", 2, "-soft", wrong, "true"), 2, "-soft")
 
@@ -86,10 +89,15 @@ class Options(Case):
         path = self.file("programs", f"# three ranks\n\n-n 2 \\\n  -wdir / {show} \"a b\"\n  # c\\ d\n".replace("  # c", f"{show} c"))
         done = mpiexec("-l", "-configfile", path, cwd="/")
         self.assertEqual(sorted(done.out.splitlines()), ["[0] a b 0 of 3 in /", "[1] a b 1 of 3 in /", "[2] c d 2 of 3 in /"])
+        words = self.file("words", "")
+        words.write_bytes(rb"""printf "%s\n" 'a\b' a\\b "a\b \"\\\$\`" \" """ + b"\\\r\n  last\\\\\r\n")
+        self.assertEqual(mpiexec("-configfile", words).out, 'a\\b\na\\b\na\\b "\\$`\n"\nlast\\\n')
         self.assert_fails(mpiexec("-n", 2, "-configfile", path), 2, "-configfile stands for all programs")
+        self.assert_fails(mpiexec("-configfile", path, "-configfile", "x"), 2, "a second -configfile: 'x'")
+        self.assert_fails(mpiexec("-configfile", "/dev/zero"), 2, "the file '/dev/zero' has more than 16 MiB")
         self.assert_fails(mpiexec("-configfile", path, "true"), 2, "-configfile stands for all programs")
         self.assert_fails(mpiexec("-configfile", "/no/such"), 2, "cannot read the file '/no/such': No such file")
-        for text, message in (("# nothing\n", "there is no program in the file"), ("-n 2 \\\n", "the last line of"),
+        for text, message in (("# nothing\n", "there is no program in the file"), ("-n 2 \\\n", "the last line of"), ("true \\", "the last line of"),
                               ("sh 'x\n", "a quote ' is not closed"), ("-configfile y\n", "names another -configfile"),
                               ("-n x true\n", "-n needs a number"), ("true : : true\n", "no program to start after ':'")):
             with self.subTest(text):
