@@ -142,8 +142,12 @@ template <bool kPast>
 }  // namespace
 
 MPI_Count copy_every_other(const std::byte* from, std::byte* to, MPI_Count count) noexcept {
-  const bool past = 8 * count >= kPastCachesFrom && reinterpret_cast<std::uintptr_t>(to) % 64 == 0;
-  return past ? copy_even<true>(from, to, count) : copy_even<false>(from, to, count);
+  if (8 * count < kPastCachesFrom || reinterpret_cast<std::uintptr_t>(to) % 8 != 0) {
+    return copy_even<false>(from, to, count);
+  }
+  MPI_Count done = 0;
+  for (; reinterpret_cast<std::uintptr_t>(to) % 64 != 0; ++done, from += 16, to += 8) std::memcpy(to, from, 8);
+  return done + copy_even<true>(from, to, count - done);
 }
 
 #else

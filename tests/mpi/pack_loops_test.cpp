@@ -119,6 +119,26 @@ TEST(PackLoops, FarColumns) {
   check(8, 16, static_cast<std::size_t>(kPastCachesFrom) / 8, false);
 }
 
+// A target that does not begin with a line, as most that malloc gives.
+TEST(PackLoops, EveryOtherElementPastTheCachesToAnyPlace) {
+  if (!has_wide) GTEST_SKIP() << "this processor's vectors are shorter";
+  const auto count = static_cast<std::size_t>(kPastCachesFrom) / 8 + 5;
+  std::vector<std::byte> from(16 * count), memory(8 * count + 64);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = pattern(i);
+  for (std::size_t shift : {0, 8, 16, 56, 3}) {
+    const std::size_t line = reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
+    std::byte* to = memory.data() + (64 - line + shift) % 64;
+    std::fill(memory.begin(), memory.end(), std::byte{0});
+    const auto done = static_cast<std::size_t>(copy_every_other(from.data(), to, static_cast<MPI_Count>(count)));
+    EXPECT_GT(done + 9, count);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < 8 * count; ++i) {
+      wrong += to[i] != (i < 8 * done ? from[i / 8 * 16 + i % 8] : std::byte{0});
+    }
+    EXPECT_EQ(wrong, 0u) << "with a target " << shift << " bytes into a line";
+  }
+}
+
 // From any element of a line on.
 TEST(PackLoops, ColumnsPastTheCaches) {
   if (!has_wide) GTEST_SKIP() << "this processor's vectors are shorter";
