@@ -20,6 +20,7 @@ SYNCHRONISED = (2, 4, 8)  # processes of a window
 WINDOWS_OF = ("own", "one", "hints", "everywhere")  # whose the windows of threads are, see rma/workers.h
 PUTTING, WORKERS = (1, 2, 4), 2  # threads of a process
 DOUBLINGS = [1 << i for i in range(7)]
+BETWEEN = (0, 1, 16, 32, 40, 41, 128, 512, 2 << 10, 8 << 10, 32 << 10, 128 << 10, 512 << 10, 2 << 20)  # bytes, not those of p2p
 
 
 class Samples:
@@ -222,6 +223,11 @@ def p2p(_):
     return [Program("p2p/pingpong.c", 2), Program("p2p/message_rate.c", 2)]
 
 
+def p2p_sizes(_):
+    """Those between p2p's, and both sides of where a message begins to take another way."""
+    return [Program("p2p/pingpong.c", 2, ("0.1",), words(BETWEEN))]
+
+
 def threads(cores):
     """Threads up to the number of cores in each process, so up to twice as many as cores; 8 at least."""
     cores = min(cores, DOUBLINGS[-1])
@@ -351,6 +357,7 @@ def scale(_):
 
 SUITES = {suite.name: suite for suite in (
     Programs("p2p", "one-way latency 8 B to 4 MiB and message rate, two ranks", p2p),
+    Programs("p2p-sizes", "one-way latency at sizes between those of p2p, two ranks", p2p_sizes),
     LongMessages("long", "long messages sent at once or when asked for, by how late the receive is: time, bytes in vain", long_messages),
     Programs("threads", "MPI_THREAD_MULTIPLE: message rates, sizes, halos of a stencil, polling receivers", threads),
     Programs("matching", "1 to 16384 receives outstanding or messages unexpected; bandwidth behind a queue of receives", matching),

@@ -123,6 +123,8 @@ def table():
     for size in (8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20):
         figure = LATENCIES.get(size)
         made["p2p", "latency", size] = Target(figure, bytes=size, best_peer=True)
+    for size in suites.BETWEEN:
+        made["p2p-sizes", "latency", size] = Target(best_peer=True)
     made["p2p", "rate", 8] = Target(45, bytes=8)
     made["threads", "self", 1] = Target(20)
     made["threads", "self-speedup", 2] = Target(1.9)
