@@ -15,6 +15,7 @@
 #include "boot/loss_line.hpp"
 #include "boot/pmi1_line.hpp"
 #include "boot/secret.hpp"
+#include "job/job.hpp"
 #include "mpi.h"
 #include "wire/ofi.hpp"
 #include "wire/shm.hpp"
@@ -218,6 +219,7 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
   }
   options.ring = [&bell] { bell.ring(); };
   options.lost = context.lost;
+  options.fatal = [&boot](const char* sentence) { end(boot, sentence); };
   options.find_card = CardFinder{boot, context.boot_mutex, options.lost};
   const wire::ProcessId self = options.self;
   std::unique_ptr<wire::OfiWire> wire;

@@ -5,7 +5,7 @@
 // Method:  before an endpoint is opened or a peer is met for the first time, see whether descriptors are left; if not, raise the
 //          soft limit, as far as the hard one allows. Who still has none is told what to do.
 // Threads: any.
-// Cost:    three system calls, for an endpoint and for each peer.
+// Cost:    two system calls for each descriptor that is wanted, for an endpoint and for each peer.
 #pragma once
 
 #include "base/status.hpp"

@@ -65,6 +65,12 @@ fi_info* make_hints(const FabricLibrary& library, const std::string& provider) {
   return hints;
 }
 
+// What libfabric itself was told to leave out.
+std::string told_filter() {
+  const char* filter = std::getenv("FI_PROVIDER");
+  return filter == nullptr ? "" : std::string(" where FI_PROVIDER is '") + filter + "'";
+}
+
 Status get_info(const FabricLibrary& library, const std::string& provider, const char* source, InfoList& list) {
   fi_info* hints = make_hints(library, provider);
   if (hints == nullptr) return error(MPI_ERR_NO_MEM, "no memory to look for a fabric");
@@ -73,12 +79,10 @@ Status get_info(const FabricLibrary& library, const std::string& provider, const
                                        : library.getinfo(kApi, source, "0", FI_SOURCE, hints, &list.first);
   library.freeinfo(hints);
   if (failed == 0) return Status::ok();
-  const char* filter = std::getenv("FI_PROVIDER");
   return error(MPI_ERR_OTHER,
-               "libfabric offers nothing for provider '%s' that Heddle can use%s%s%s (%s); `heddle info --fabric` "
+               "libfabric offers nothing for provider '%s' that Heddle can use%s (%s); `heddle info --fabric` "
                "lists what there is, HEDDLE_FABRIC_PROVIDER chooses",
-               provider.empty() ? "any" : provider.c_str(), filter == nullptr ? "" : " where FI_PROVIDER is '",
-               filter == nullptr ? "" : filter, filter == nullptr ? "" : "'", library.strerror(-failed));
+               provider.empty() ? "any" : provider.c_str(), told_filter().c_str(), library.strerror(-failed));
 }
 
 const fi_info* best_of(const fi_info* first) {
@@ -122,10 +126,9 @@ Status Fabric::open(const FabricChoice& choice, std::shared_ptr<Fabric>* out) {
   const fi_info* best = best_of(list.first);
   if (best == nullptr) {
     return error(MPI_ERR_OTHER,
-                 "provider '%s' of libfabric does not lead to other hosts, or Heddle does not work over it; `heddle "
-                 "info --fabric` lists "
-                 "what there is, HEDDLE_FABRIC_PROVIDER chooses",
-                 choice.provider.empty() ? "any" : choice.provider.c_str());
+                 "provider '%s' of libfabric%s does not lead to other hosts, or Heddle does not work over it; `heddle "
+                 "info --fabric` lists what there is, HEDDLE_FABRIC_PROVIDER chooses",
+                 choice.provider.empty() ? "any" : choice.provider.c_str(), told_filter().c_str());
   }
   fabric->info_ = library.dupinfo(best);
   if (fabric->info_ == nullptr) return error(MPI_ERR_NO_MEM, "no memory to open a fabric");

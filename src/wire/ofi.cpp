@@ -226,9 +226,11 @@ bool OfiWire::resolve(OfiLane& lane) noexcept {
     options_.lost(lane.peer(), "its address has not as many bytes as those of this provider");
     return false;
   }
-  if (!have_descriptors(timer_, kDescriptorsOfPeer) || !lane.resolve(address.data())) {
-    options_.lost(lane.peer(), last_error_detail());
+  if (!have_descriptors(timer_, kDescriptorsOfPeer)) {  // no fault of the peer
+    options_.fatal(last_error_detail());
+    return false;
   }
+  if (!lane.resolve(address.data())) options_.lost(lane.peer(), last_error_detail());
   return lane.is_resolved();
 }
 
@@ -278,7 +280,7 @@ void OfiWire::answer_questions() noexcept {
     OfiPort* asked_for = nullptr;
     std::vector<std::byte> address;
     if (!open_port(vci, &asked_for) || !asked_for->address(&address)) {
-      options_.lost(peer, last_error_detail());
+      options_.fatal(last_error_detail());
       return true;
     }
     const Header header{kHere, 0, 0, 0, 0, static_cast<std::int32_t>(vci)};

@@ -51,6 +51,8 @@ struct OfiOptions {
   std::function<void()> ring;
   // A peer cannot be reached any more, nobody knows what is lost.
   std::function<void(ProcessId, const char*)> lost;
+  // This process itself cannot go on, and no caller can be told.
+  std::function<void(const char*)> fatal;
 };
 
 class OfiWire final : public Wire, private OfiPort::Handler {

@@ -27,6 +27,8 @@ class BadInput(Case):
 
     def test_a_filter_of_libfabrics_own_that_leaves_nothing(self):
         self.refused("nothing for provider 'any' that Heddle can use where FI_PROVIDER is 'verbs'", command=["-genv", "FI_PROVIDER", "verbs", program("coll_barrier")])
+        self.refused("provider 'any' of libfabric where FI_PROVIDER is 'sockets' does not lead to other hosts, or Heddle does not work over it",
+                     command=["-genv", "FI_PROVIDER", "sockets", program("coll_barrier")])
 
     def test_a_library_that_is_not_there(self):
         self.refused("needs libfabric, and cannot load it .*no-such-library.so.*HEDDLE_FABRIC_LIBRARY",

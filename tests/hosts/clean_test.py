@@ -82,7 +82,9 @@ class Library(Clean):
                 self.addCleanup(job.end)
                 there = [self.directory / f"there.{rank}" for rank in range(2)]
                 job.wait_for(lambda: all(path.exists() for path in there), "both ranks talk")
-                for pid in job.ranks().values():
+                ranks = job.ranks()
+                self.assertEqual(len(ranks), 2)
+                for pid in ranks.values():
                     self.assertEqual("libfabric" in pathlib.Path(f"/proc/{pid}/maps").read_text(), loaded)
                 job.process.terminate()
                 job.finish()

@@ -15,7 +15,7 @@ ROUNDS = 6
 class Strangers(Case):
     def ports(self, hosts, host):
         listening = subprocess.run(["ip", "netns", "exec", hosts.namespace(host), "ss", "-lntpH"], capture_output=True, text=True, check=True).stdout
-        return {int(line.split()[3].rsplit(":", 1)[1]) for line in listening.splitlines() if '"soak"' in line}
+        return {int(line.split()[3].rsplit(":", 1)[1]) for line in listening.splitlines() if '"stand"' in line}
 
     def speak(self, stranger, way):
         if way == 1:
@@ -33,10 +33,12 @@ class Strangers(Case):
         for provider in FAST:
             with self.subTest(provider):
                 hosts = self.make_hosts(2)
-                job = self.start(hosts, *PATIENTLY, program("soak"), 1, 1, 1, per_host=2, variables={"HEDDLE_FABRIC_PROVIDER": provider})
-                # Each rank has one for the watch and one for its endpoint.
-                job.wait_for(lambda: all(len(self.ports(hosts, host)) >= 4 for host in hosts.names), "all ranks listen")
+                job = self.start(hosts, *PATIENTLY, program("stand"), "messages", self.directory, per_host=2, variables={"HEDDLE_FABRIC_PROVIDER": provider})
+                there = [self.directory / f"there.{rank}" for rank in range(4)]
+                job.wait_for(lambda: all(path.exists() for path in there), "all ranks talk")
                 ports = {host: self.ports(hosts, host) for host in hosts.names}
+                for host in hosts.names:  # each rank has one for the watch and one for its endpoint
+                    self.assertGreaterEqual(len(ports[host]), 4, host)
                 kept, refused, spoken = [], 0, 0
                 for number in range(6 * ROUNDS):
                     for host, other in (("h0", "h1"), ("h1", "h0")):
@@ -53,12 +55,17 @@ class Strangers(Case):
                                 stranger.close()
                             else:
                                 kept.append(stranger)
-                job.finish()
+                self.assertGreater(spoken, 40, f"{refused} refused")
+                for path in there:
+                    path.unlink(missing_ok=True)
+                job.wait_for(lambda: all(path.exists() for path in there), "all ranks go on, and find every byte")
                 for stranger in kept:
                     stranger.close()
-                self.assertEqual(job.code, 0, job.err)
-                self.assertGreater(spoken, 40, f"{refused} refused")
+                job.process.terminate()
+                self.assertEqual(job.finish().code, 143, job.err)
                 self.assert_nothing_left(hosts)
+                for path in there:
+                    path.unlink()
 
 
 if __name__ == "__main__":

@@ -81,6 +81,10 @@ class Side {
       std::lock_guard lock(mutex_);
       losses_.emplace_back(std::to_string(peer) + ": " + why);
     };
+    options.fatal = [this](const char* why) {
+      std::lock_guard lock(mutex_);
+      failures_.emplace_back(why);
+    };
     const Status opened = OfiWire::open(std::move(options), &wire);
     EXPECT_TRUE(opened && wire->card(&card)) << last_error_detail();
     if (publish) cards.put(self, card);
@@ -101,6 +105,10 @@ class Side {
     std::lock_guard lock(mutex_);
     return losses_;
   }
+  std::vector<std::string> failures() {
+    std::lock_guard lock(mutex_);
+    return failures_;
+  }
 
   std::unique_ptr<OfiWire> wire;
   std::string card;
@@ -118,7 +126,7 @@ class Side {
   };
   Collect sinks_[kMaxVcis];
   std::mutex mutex_;
-  std::vector<std::string> losses_;
+  std::vector<std::string> losses_, failures_;
 };
 
 // Polls the sides until it holds; false when it does not within a long time.

@@ -1,5 +1,11 @@
 #include "wire/ofi.hpp"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
 #include "wire/card.hpp"
 #include "wire/ofi_sides.hpp"
 
@@ -235,6 +241,29 @@ TEST_P(OfiTest, ACardOfAnotherKindIsAnError) {
   EXPECT_NE(a->losses()[0].find("another version of Heddle ('2-0.0.9'"), std::string::npos) << a->losses()[0];
   EXPECT_NE(a->losses()[1].find("HEDDLE_FABRIC_PROVIDER"), std::string::npos) << a->losses()[1];
   EXPECT_NE(a->losses().back().find("not as many bytes"), std::string::npos) << a->losses().back();
+}
+
+// Ends this process, with 0 where it is told of its own failure, and of none of the peer.
+[[noreturn]] void meet_with_few_descriptors(const char* provider) {
+  Cards cards;
+  Side a(cards, provider, 0, 2), b(cards, provider, 1, 2);
+  TxLane& lane = a.lane(0, 1, 0);
+  const int free = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+  close(free);
+  const auto few = static_cast<rlim_t>(free) + 4;
+  const rlimit limit{few, few};
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_FALSE(try_send(lane, 1, "", "data"));
+  const std::vector<std::string> failures = a.failures();
+  EXPECT_EQ(failures.size(), 1U);
+  for (const std::string& why : failures) EXPECT_NE(why.find("more file descriptors"), std::string::npos) << why;
+  EXPECT_EQ(a.losses(), std::vector<std::string>{});
+  std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+}
+
+TEST_P(OfiTest, WhoHasNoDescriptorsLeftFailsItselfAndLosesNobody) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(meet_with_few_descriptors(GetParam()), testing::ExitedWithCode(0), "");
 }
 
 TEST_P(OfiTest, APeerThatIsGoneIsReported) {
