@@ -2,7 +2,7 @@
 //
 // Problem: an 8-byte message must cross in about two transfers of a cache line; anything more is our own doing.
 // Method:  64-byte slots, each with its own sequence word, so that the payload and "it is there" travel in one line. A
-//          packet that does not fit one slot takes several; the first is published last. A slot that continues a packet
+//          packet that does not fit one slot takes two; the first is published last. The slot that continues a packet
 //          carries a sequence word that no reader waits for. The receiver returns credit once per quarter ring, so the
 //          sender rarely reads a line that the receiver writes.
 //
@@ -94,14 +94,10 @@ struct RingMemory {
   Slot<Atomics>& at(std::uint32_t index) noexcept { return slots[index & (kSlots - 1)]; }
 };
 
-// The most that one packet may carry inline, and the slots that it takes.
-inline constexpr std::uint32_t kMaxSlotsPerPacket = 3;
+// The most that a packet carries in one slot, and in two.
 inline constexpr std::size_t kMaxShort = 40;
 static_assert(kMaxShort <= kShortCopy);
-inline constexpr std::size_t kMaxInline = 40 + (kMaxSlotsPerPacket - 1) * 56;
-constexpr std::uint32_t slots_for(std::size_t bytes) noexcept {
-  return bytes <= 40 ? 1 : 1 + static_cast<std::uint32_t>((bytes - 40 + 55) / 56);
-}
+inline constexpr std::size_t kMaxInline = kMaxShort + 56;
 
 template <class Atomics = StdAtomics>
 class RingProducer {
@@ -121,7 +117,7 @@ class RingProducer {
   // A whole packet of at most kMaxInline bytes. False when the ring is full; then nothing was taken.
   bool try_push(const Header& header, const void* prefix, Payload& payload) noexcept {
     const std::size_t bytes = header.prefix_bytes + payload.bytes;
-    if (bytes > Slot<Atomics>::kFirstBytes) return push_slots(header, prefix, payload, bytes);
+    if (bytes > Slot<Atomics>::kFirstBytes) return push_two(header, prefix, payload, bytes);
     if (!has_room(1)) return false;
     publish(fill_first(header, prefix, payload, payload.bytes), header, bytes, 1, SlotKind::kInline);
     return true;
@@ -165,24 +161,19 @@ class RingProducer {
     return slot;
   }
 
-  [[gnu::noinline]] bool push_slots(const Header& header, const void* prefix, Payload& payload,
-                                    std::size_t bytes) noexcept {
-    const std::uint32_t slots = slots_for(bytes);
-    if (!has_room(slots)) return false;
+  [[gnu::noinline]] bool push_two(const Header& header, const void* prefix, Payload& payload,
+                                  std::size_t bytes) noexcept {
+    if (!has_room(2)) return false;
     // (The compiler does not know that a prefix is short.)
     const std::size_t here = Slot<Atomics>::kFirstBytes - std::min<std::size_t>(header.prefix_bytes, kMaxPrefix);
-    std::size_t left = payload.bytes - here;
     Slot<Atomics>& slot = fill_first(header, prefix, payload, here);
-    for (std::uint32_t i = 1; i < slots; ++i) {
-      Slot<Atomics>& more = memory_->at(tail_ + i);
-      const std::size_t n = std::min(left, Slot<Atomics>::kNextBytes);
-      Atomics::writes(more.next.data, n);
-      payload.take(more.next.data, n);
-      // A value that at(tail_ + i) can only be waited for after 2^31 more slots, long overwritten by then.
-      more.sequence.store((tail_ + i + 1) ^ 0x80000000u, std::memory_order_relaxed);
-      left -= n;
-    }
-    publish(slot, header, bytes, slots, SlotKind::kInline);
+    const std::size_t left = bytes - Slot<Atomics>::kFirstBytes;
+    Slot<Atomics>& more = memory_->at(tail_ + 1);
+    Atomics::writes(more.next.data, left);
+    payload.take(more.next.data, left);
+    // A value that at(tail_ + 1) can only be waited for after 2^31 more slots, long overwritten by then.
+    more.sequence.store((tail_ + 2) ^ 0x80000000u, std::memory_order_relaxed);
+    publish(slot, header, bytes, 2, SlotKind::kInline);
     return true;
   }
 
@@ -222,18 +213,13 @@ class RingConsumer {
     __builtin_prefetch(&memory_->at(head_ + kAhead));
     if (head_ - returned_ >= RingMemory<Atomics>::kSlots / 4) return_credit();
   }
-  // The prefix and inline payload of a packet of several slots, in one piece.
+  // The prefix and inline payload of a packet of two slots, in one piece.
   void gather(const Slot<Atomics>& slot, std::byte* to) const noexcept {
-    std::size_t left = slot.first.bytes;
-    std::size_t n = std::min(left, Slot<Atomics>::kFirstBytes);
-    std::memcpy(to, slot.first.data, n);
-    for (std::uint32_t i = 1; i < slot.first.slots; ++i) {
-      to += n;
-      left -= n;
-      n = std::min(left, Slot<Atomics>::kNextBytes);
-      Atomics::reads(memory_->at(head_ + i).next.data, n);
-      std::memcpy(to, memory_->at(head_ + i).next.data, n);
-    }
+    const std::size_t left = slot.first.bytes - Slot<Atomics>::kFirstBytes;
+    const Slot<Atomics>& more = memory_->at(head_ + 1);
+    Atomics::reads(more.next.data, left);
+    std::memcpy(to, slot.first.data, Slot<Atomics>::kFirstBytes);
+    std::memcpy(to + Slot<Atomics>::kFirstBytes, more.next.data, left);
   }
 
   // Hands the next packet to take(slot.first, bytes): `bytes` is its prefix and inline payload in one piece.

@@ -9,8 +9,8 @@
 // Method:  a sender without room raises `wants_room`, and tries once more after the fence of its doorbell before it
 //          sleeps (base/doorbell.hpp). A receiver that has taken something looks at the flag, and if it is up returns all
 //          credit, lowers it and rings. So either it sees the flag, or the sender's last try sees the room.
-// Limits:  what is returned is what one poll took, and a packet may need three slots. A sender without room has at least
-//          46 slots on their way, so it is more, unless the receiver's core shows the flag before the packets (x86 does
+// Limits:  what is returned is what one poll took, and a packet may need two slots. A sender without room has at least
+//          192 slots on their way, so it is more, unless the receiver's core shows the flag before the packets (x86 does
 //          not); the bound on a sleep while something is queued (vci/domain.hpp) covers that.
 // Threads: those of the ring.
 #pragma once

@@ -167,20 +167,19 @@ class ShmWire final : public Wire {
     }
     const std::uint8_t prefix = first.header.prefix_bytes;
     Packet packet{first.header, bytes, bytes + prefix, static_cast<std::size_t>(first.bytes - prefix)};
-    if (first.kind == SlotKind::kInline) {
-      deliver(packet);
-    } else {
+    const bool in_cell = first.kind == SlotKind::kCell;
+    if (in_cell) {
       CellRef ref;
       std::memcpy(&ref, packet.payload, sizeof ref);
       packet.payload = segment_->at<const std::byte>(ref.offset);
       packet.payload_bytes = ref.bytes;
-      if (prefix == 0 && first.header.portal == 0) {
-        deliver(first.header, packet.payload, packet.payload_bytes);
-      } else {
-        deliver(packet);
-      }
-      ring.give_cell_back();
     }
+    if (prefix == 0 && first.header.portal == 0) {
+      deliver(first.header, packet.payload, packet.payload_bytes);
+    } else {
+      deliver(packet);
+    }
+    if (in_cell) ring.give_cell_back();
     ring.pop_front(slots);
   }
 

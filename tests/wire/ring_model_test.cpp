@@ -90,11 +90,10 @@ Result run(const Traffic& traffic, const Options& options = {}) {
       options);
 }
 
-// Over the end of the array, with packets of one, two and three slots.
-const Traffic kWrapAround{.passed = RingMemory<>::kSlots - 2, .sent = {8, 90, 0, 100}};
+// Over the end of the array, with packets of one slot and of two.
+const Traffic kWrapAround{.passed = RingMemory<>::kSlots - 2, .sent = {8, 90, 0, 96}};
 // Full but for one slot: the sender must get credit, and then writes where the receiver has just read.
-const Traffic kFull{.waiting = std::vector<std::size_t>(85, kMaxInline), .sent = {kMaxInline, kMaxInline}};
-static_assert(85 * kMaxSlotsPerPacket == RingMemory<>::kSlots - 1);
+const Traffic kFull{.waiting = std::vector<std::size_t>(RingMemory<>::kSlots - 1, 8), .sent = {kMaxInline, kMaxInline}};
 
 TEST(RingModel, WrapsAround) {
   const Result result = run<ModelAtomics>(kWrapAround);

@@ -71,7 +71,7 @@ TEST(Ring, PayloadThatLooksLikeASequenceIsNotBelieved) {
   RingConsumer<> consumer(*memory);
   for (std::uint32_t round = 0; round < 1000; ++round) {
     std::vector<std::uint32_t> hostile(kMaxInline / 4);
-    std::iota(hostile.begin(), hostile.end(), round * kMaxSlotsPerPacket);
+    std::iota(hostile.begin(), hostile.end(), round * 2);
     Payload payload{hostile.data(), hostile.size() * 4};
     ASSERT_TRUE(producer.try_push(Header{}, nullptr, payload));
     int got = 0;
