@@ -40,6 +40,7 @@ METRICS = {
     "line": (SIZE, "cache line, one way"),
     "slot": (SIZE, "slot of a ring, one way"),
     "copy": (SIZE, "copied in and out"),
+    "bare": (SIZE, "copied in and out, one way, {}"),
     "beside": (COUNT, "one thread posts, one takes in, behind {} entries each"),
     "self": (COUNT, "to oneself, {} threads, 8 B"),
     "self-speedup": (COUNT, "to oneself, {} threads ÷ 1 thread"),

@@ -31,7 +31,8 @@ def summarise(samples, machine, libraries, turns, watch):
     why_noisy = noisy(rows)
     if watch.disturbed:
         why_noisy.append(f"{watch.disturbed} runs count although a cache line took longer just before or after")
-    limits = {row["metric"]: row["libraries"]["machine"]["median"] for row in rows if row["suite"] == "limits"}
+    limits = {(row["metric"], row["size"]): row["libraries"]["machine"]["median"] for row in rows
+              if row["suite"] == "limits"}
     for row in rows:
         compare(row, limits, machine["cores"], bool(why_noisy))
     return {"machine": machine, "libraries": libraries, "turns": turns, "noisy": why_noisy, "repeated": watch.repeated,

@@ -1,18 +1,21 @@
 """What Heddle must reach, and whether it does.
 
-The figures are for a machine whose bare limits are SLOT and COPY. What a message of n bytes costs above all is a slot of a ring
-that moves, and its bytes: SLOT + n / COPY. So its target scales with what the same run measured of these, each part with its
-own: measured slot ÷ SLOT, COPY ÷ measured copy; a rate by the inverse of that. A target gets stricter on a faster machine
-without bounds. It gets looser on a slower one by at most SLOWEST_SLOT and SLOWEST_COPY (two virtual machines on AMD EPYC have
-copied 48 and 8 GB/s), and not at all when the run was noisy: then the limit tells of other people's work. What moves no line and copies nothing (messages to oneself, a change of the running process, the start of a
-program, memory, ratios) does not scale.
+The figures are for a machine whose bare limits are LINE, SLOT and COPY. What a message of n bytes costs above all is a slot of a
+ring that moves, and its bytes: SLOT + n / COPY. So its target scales with what the same run measured of these, each part with its
+own: COPY ÷ measured copy, and for the slot what excuses more, measured line ÷ LINE or slot ÷ SLOT (some machines move lines in a
+row faster than one line, or slower); a rate by the inverse of that. A target gets stricter on a faster machine without bounds, but
+a latency's never below FLOOR times what the bare copies of a ping-pong of that size took in the same run: what the machine
+forbids is not asked. It gets looser on a slower one by at most SLOWEST_SLOT and SLOWEST_COPY (two virtual machines on AMD EPYC
+have copied 48 and 8 GB/s), and not at all when the run was noisy: then the limit tells of other people's work. What moves no line
+and copies nothing (messages to oneself, a change of the running process, the start of a program, memory, ratios) does not scale.
 """
 
 import dataclasses
 
 import suites
 
-SLOT, COPY = 62.0, 35.0  # ns; GB/s, which is bytes per ns
+LINE, SLOT, COPY = 57.0, 62.0, 35.0  # ns; ns; GB/s, which is bytes per ns
+FLOOR = 1.1
 SLOWEST_SLOT, SLOWEST_COPY = 2.0, 5.0
 MARGIN = 0.03  # a median this near its target has reached it
 BIGGER_IS_BETTER = {"M/s", "GB/s", "MB/s", "MiB/s", "x"}
@@ -154,8 +157,9 @@ TARGETS = table()
 def slowness(limits, size, noisy):
     """How much slower than the reference the machine moves a message of that size."""
     most_slot, most_copy = (1.0, 1.0) if noisy else (SLOWEST_SLOT, SLOWEST_COPY)
-    slot = min(limits["slot"] / SLOT, most_slot) if limits.get("slot") else 1.0
-    copy = min(COPY / limits["copy"], most_copy) if limits.get("copy") else 1.0
+    line, slot, copy = (limits.get(key) for key in (("line", 64), ("slot", 8), ("copy", 1 << 20)))
+    slot = min(max(line / LINE, slot / SLOT), most_slot) if line and slot else 1.0
+    copy = min(COPY / copy, most_copy) if copy else 1.0
     return (SLOT * slot + size / COPY * copy) / (SLOT + size / COPY)
 
 
@@ -169,6 +173,8 @@ def judge(row, best_peer, limits, cores, noisy):
     if target.figure is not None:
         slower = 1.0 if target.bytes is None else slowness(limits, target.bytes, noisy)
         figures.append(target.figure / slower if bigger else target.figure * slower)
+        if row["metric"] == "latency" and not noisy:
+            figures[-1] = max(figures[-1], FLOOR * limits.get(("bare", target.bytes), 0))
     if not figures:
         return None
     figure = max(figures) if bigger else min(figures)

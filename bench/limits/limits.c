@@ -3,6 +3,7 @@
 //   line   one cache line to the other core, one way: two processes hand one word back and forth
 //   slot   8 bytes one way through a ring of 256 slots of a line each, which only one side fills
 //   copy   pipelined two-copy: 1 MiB messages through 8 cells of 16 KiB, copied in by one process and out by the other
+//   bare   the same as a ping-pong, one way, for several sizes: what a message of that size cannot go below
 //
 // Two processes, not threads: as two ranks would be. Pinned to the first two cores of HEDDLE_BENCH_CPUS.
 //   limits         all
@@ -24,7 +25,9 @@ enum {
   kMessage = 1 << 20,
   kBatches = 7,
   kRounds = 200000,
-  kMessages = 400
+  kMessages = 400,
+  kBareBytes = 16 << 20,  // a batch of ping-pongs moves so many each way, or kBareRounds messages
+  kBareRounds = 20000
 };
 
 struct Word {
@@ -85,23 +88,53 @@ static double slot_batch(struct Shared* shared, int side, unsigned* turn) {
 }
 
 // `turn` counts cells: cell `turn % kCells` is filled for the (turn / kCells + 1)-th time.
-static double copy_batch(struct Shared* shared, int side, char* user, unsigned* turn) {
-  double start = bench_now();
-  for (int m = 0; m < kMessages; m++) {
-    for (int offset = 0; offset < kMessage; offset += kCellBytes, ++*turn) {
-      unsigned cell = *turn % kCells, lap = *turn / kCells;
-      if (side == 0) {
-        wait_for(&shared->drained[cell], lap);
-        memcpy(shared->cells[cell], user + offset, kCellBytes);
-        publish(&shared->filled[cell], lap + 1);
-      } else {
-        wait_for(&shared->filled[cell], lap + 1);
-        memcpy(user + offset, shared->cells[cell], kCellBytes);
-        publish(&shared->drained[cell], lap + 1);
-      }
+static void move_message(struct Shared* shared, int sends, char* user, int bytes, unsigned* turn) {
+  for (int offset = 0; offset < bytes; offset += kCellBytes, ++*turn) {
+    unsigned cell = *turn % kCells, lap = *turn / kCells;
+    int n = bytes - offset < kCellBytes ? bytes - offset : kCellBytes;
+    if (sends) {
+      wait_for(&shared->drained[cell], lap);
+      memcpy(shared->cells[cell], user + offset, n);
+      publish(&shared->filled[cell], lap + 1);
+    } else {
+      wait_for(&shared->filled[cell], lap + 1);
+      memcpy(user + offset, shared->cells[cell], n);
+      publish(&shared->drained[cell], lap + 1);
     }
   }
+}
+
+static double copy_batch(struct Shared* shared, int side, char* user, unsigned* turn) {
+  double start = bench_now();
+  for (int m = 0; m < kMessages; m++) move_message(shared, side == 0, user, kMessage, turn);
   return (double)kMessages * kMessage / (bench_now() - start) / 1e9;
+}
+
+static double bare_batch(struct Shared* shared, int side, char* out, char* in, int bytes, unsigned* turn) {
+  int rounds = kBareBytes / bytes < kBareRounds ? kBareBytes / bytes : kBareRounds;
+  double start = bench_now();
+  for (int m = 0; m < 2 * rounds; m++) {
+    int sends = m % 2 == side;
+    move_message(shared, sends, sends ? out : in, bytes, turn);
+  }
+  return (bench_now() - start) / rounds / 2 * 1e6;
+}
+
+static void bare(struct Shared* shared, int side, unsigned* turn) {
+  static const int sizes[] = {1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20};
+  int most = sizes[sizeof sizes / sizeof *sizes - 1];
+  char* out = aligned_alloc(4096, most);
+  char* in = aligned_alloc(4096, most);
+  memset(out, 1, most);
+  memset(in, 2, most);
+  for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    double values[kBatches];
+    bare_batch(shared, side, out, in, sizes[s], turn);
+    for (int b = 0; b < kBatches; b++) values[b] = bare_batch(shared, side, out, in, sizes[s], turn);
+    if (side == 0) bench_result("bare", sizes[s], bench_median(values, kBatches), "us");
+  }
+  free(in);
+  free(out);
 }
 
 static void run(struct Shared* shared, int side, int only_line) {
@@ -131,6 +164,7 @@ static void run(struct Shared* shared, int side, int only_line) {
     bench_result("copy", kMessage, bench_median(values, kBatches), "GB/s");
   }
   free(user);
+  bare(shared, side, &turn);
 }
 
 int main(int argc, char** argv) {

@@ -7,7 +7,12 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/lib"))
 import targets  # noqa: E402
 
-REFERENCE = {"slot": targets.SLOT, "copy": targets.COPY}
+
+def limits_of(line=targets.LINE, slot=targets.SLOT, copy=targets.COPY, **bare):
+    return {("line", 64): line, ("slot", 8): slot, ("copy", 1 << 20): copy, **{("bare", int(n[1:])): us for n, us in bare.items()}}
+
+
+REFERENCE = limits_of()
 
 
 def judge(suite, metric, size, unit, heddle, best=None, limits=None, cores=2, noisy=False, failed=False):
@@ -50,8 +55,8 @@ class Judging(unittest.TestCase):
 
 
 class Scaling(unittest.TestCase):
-    def figure(self, metric, size, unit, slot=targets.SLOT, copy=targets.COPY, noisy=False):
-        return judge("p2p", metric, size, unit, 1.0, limits={"slot": slot, "copy": copy}, noisy=noisy)["figure"]
+    def figure(self, metric, size, unit, noisy=False, **limits):
+        return judge("p2p", metric, size, unit, 1.0, limits=limits_of(**limits), noisy=noisy)["figure"]
 
     def test_small_messages_scale_with_the_slot(self):
         self.assertAlmostEqual(self.figure("latency", 8, "us", slot=1.5 * targets.SLOT), 0.1275, places=3)
@@ -62,35 +67,46 @@ class Scaling(unittest.TestCase):
 
     def test_between_them_each_part_scales_with_its_own(self):
         half = int(targets.SLOT * targets.COPY)  # bytes: copied while a slot moves
-        for limits in ({"slot": 1.5 * targets.SLOT}, {"slot": targets.SLOT, "copy": targets.COPY / 1.5}):
+        for limits in (limits_of(slot=1.5 * targets.SLOT), limits_of(copy=targets.COPY / 1.5)):
             self.assertAlmostEqual(targets.slowness(limits, half, noisy=False), 1.25)
 
     def test_a_faster_machine_is_held_to_more(self):
-        self.assertAlmostEqual(self.figure("latency", 8, "us", slot=targets.SLOT / 4), 0.085 / 4, places=3)
-        self.assertAlmostEqual(self.figure("rate", 8, "M/s", slot=targets.SLOT / 4, copy=4 * targets.COPY), 180)
+        fast = {"line": targets.LINE / 4, "slot": targets.SLOT / 4}
+        self.assertAlmostEqual(self.figure("latency", 8, "us", **fast), 0.085 / 4, places=3)
+        self.assertAlmostEqual(self.figure("rate", 8, "M/s", copy=4 * targets.COPY, **fast), 180)
+
+    def test_of_line_and_slot_the_slower_counts(self):
+        self.assertAlmostEqual(self.figure("latency", 8, "us", slot=targets.SLOT / 4), 0.085, places=3)
+        self.assertAlmostEqual(self.figure("latency", 8, "us", line=targets.LINE * 1.5), 0.1275, places=3)
+
+    def test_no_latency_is_asked_below_what_bare_copies_take(self):
+        for bare, figure in ((80, 140 / 1.5), (100, 110), (120, 132)):
+            asked = self.figure("latency", 4 << 20, "us", copy=1.5 * targets.COPY, **{f"_{4 << 20}": bare})
+            self.assertAlmostEqual(asked, figure, delta=0.1)
+        self.assertAlmostEqual(self.figure("latency", 4 << 20, "us", noisy=True, **{f"_{4 << 20}": 300}), 140, places=1)
 
     def test_a_slow_machine_excuses_so_much_only(self):
         self.assertAlmostEqual(self.figure("latency", 8, "us", slot=100 * targets.SLOT, copy=0.1), 0.171, places=3)
 
     def test_a_noisy_one_excuses_nothing(self):
         self.assertAlmostEqual(self.figure("latency", 8, "us", slot=100 * targets.SLOT, noisy=True), 0.085)
-        self.assertAlmostEqual(self.figure("latency", 8, "us", slot=targets.SLOT / 2, copy=2 * targets.COPY, noisy=True), 0.0425)
+        self.assertAlmostEqual(self.figure("latency", 8, "us", line=targets.LINE / 2, slot=targets.SLOT / 2, noisy=True), 0.0425, places=3)
 
     def test_a_target_of_many_small_messages_scales_like_one(self):
         for depth, figure in ((64, 32), (1024, 50), (4096, 60)):
             for slower in (1, 1.5):
-                limits = {"slot": slower * targets.SLOT, "copy": targets.COPY}
+                limits = limits_of(slot=slower * targets.SLOT)
                 posted, unexpected = (judge("matching", metric, depth, "ns", 1, limits=limits)["figure"]
                                       for metric in ("posted-random", "unexpected-random"))
                 self.assertAlmostEqual(posted, slower * figure, places=0)
                 self.assertEqual(unexpected, figure)  # they have come before the time is taken
 
     def test_what_crosses_no_line_does_not_scale(self):
-        limits = {"slot": 3 * targets.SLOT, "copy": 1.0}
+        limits = limits_of(slot=3 * targets.SLOT, copy=1.0)
         self.assertEqual(judge("threads", "self", 1, "M/s", 20.0, limits=limits)["figure"], 20)
 
     def test_one_core_has_no_limits(self):
-        self.assertEqual(judge("p2p", "rate", 8, "M/s", 1.0, limits={"busy": 3.0})["figure"], 45)
+        self.assertEqual(judge("p2p", "rate", 8, "M/s", 1.0, limits={("busy", 0): 3.0})["figure"], 45)
 
 
 if __name__ == "__main__":
