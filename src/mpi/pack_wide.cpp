@@ -75,9 +75,11 @@ template <void (*kStream)(std::byte*, const std::byte*)>
   }
 }
 
-template <void (*kStream)(std::byte*, const std::byte*), MPI_Count kStreams>
+// kBytes: `bytes`, where the compiler is to know them.
+template <void (*kStream)(std::byte*, const std::byte*), MPI_Count kStreams, std::size_t kBytes = 0>
 [[gnu::target("avx512f")]] void stream_blocks(const std::byte* from, MPI_Count from_stride, std::byte* to,
                                               MPI_Count to_stride, MPI_Count count, std::size_t bytes) noexcept {
+  if (kBytes != 0) bytes = kBytes;
   const auto length = static_cast<MPI_Count>(bytes);
   const MPI_Count ahead = std::max<MPI_Count>(1, kAhead / length) * from_stride;
   const MPI_Count apart = std::max<MPI_Count>(1, kApart / length);
@@ -103,6 +105,8 @@ void stream_by(const std::byte* from, MPI_Count from_stride, std::byte* to, MPI_
                std::size_t bytes) noexcept {
   if (from_stride == static_cast<MPI_Count>(bytes)) {
     stream_blocks<kStream, 1>(from, from_stride, to, to_stride, count, bytes);
+  } else if (bytes == 64) {
+    stream_blocks<kStream, 2, 64>(from, from_stride, to, to_stride, count, bytes);
   } else if (bytes < kFourStreamsFrom) {
     stream_blocks<kStream, 2>(from, from_stride, to, to_stride, count, bytes);
   } else {
