@@ -91,7 +91,8 @@ class Body:
             return "comm_.size"  # the result stays in the local group
         if self.collective not in NEIGHBORHOOD:
             return "comm_.peer_count"
-        return "outdegree(comm_)" if p.name in ("sendbuf", "sendcounts", "sdispls", "sendtypes") else "indegree(comm_)"
+        sent = ("sendbuf", "sendcount", "sendcounts", "sdispls", "sendtypes")
+        return "outdegree(comm_)" if p.name in sent else "indegree(comm_)"
 
     # Writing -------------------------------------------------------------------------------------------------------
 
@@ -243,6 +244,8 @@ class Body:
 
     def negative_class(self, p):
         """The error class of a negative value; None where it is legal."""
+        if p.name == "array_of_dargs":
+            return None  # only where a dimension is distributed does it mean something
         if self.f.stem in ("MPI_Type_create_subarray", "MPI_Type_create_darray"):
             return "MPI_ERR_ARG"  # sizes of an array, not counts of items
         if "NUM_ELEM" in p.kind and "DISPL" not in p.kind and "stride" not in p.name:
@@ -284,6 +287,8 @@ class Body:
             self.check(f'check_buffer("{p.name}", {p.name}, mpi::IntArray({count}), {self.blocks(p)}, *{type_}_)',
                        gates, late=True)
         elif type_:
+            if self.collective in NEIGHBORHOOD:  # a rank without neighbours moves nothing, whatever the count
+                count = f"{self.blocks(p)} == 0 ? 0 : {count}"
             self.check(f'check_buffer("{p.name}", {p.name}, {count}, *{type_}_)', gates, late=True)
         else:
             self.check(f'check_bytes("{p.name}", {p.name}, {count})', gates, late=True)

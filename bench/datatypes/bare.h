@@ -38,6 +38,14 @@ static inline __attribute__((target("avx512f"), always_inline)) void bare_gather
   }
   _mm_sfence();
 }
+// So many streams, each that many bytes of the row behind the one before it.
+static inline __attribute__((target("avx512f"), always_inline)) void bare_gather_near(const Bare* b, size_t streams,
+                                                                                      size_t apart, size_t ahead) {
+  for (size_t at = 0; at < b->bytes; at += streams * apart) {
+    Bare part = {b->memory + at / b->block * b->stride, b->packed + at, streams * apart, b->block, b->stride};
+    bare_gather(&part, streams, ahead);
+  }
+}
 // The other way round: the row is read in order, which needs no asking.
 static inline __attribute__((target("avx512f"), always_inline)) void bare_scatter(const Bare* b, size_t streams) {
   size_t each = b->bytes / b->block / streams;
@@ -125,6 +133,9 @@ BARE(bare_gather_2_8k, bare_gather(b, 2, 8192))
 BARE(bare_gather_4_4k, bare_gather(b, 4, 4096))
 BARE(bare_gather_4_8k, bare_gather(b, 4, 8192))
 BARE(bare_gather_8_8k, bare_gather(b, 8, 8192))
+BARE(bare_gather_2_near, bare_gather_near(b, 2, 128 << 10, 4096))
+BARE(bare_gather_4_near, bare_gather_near(b, 4, 64 << 10, 4096))
+BARE(bare_gather_4_nearer, bare_gather_near(b, 4, 32 << 10, 4096))
 BARE(bare_scatter_1, bare_scatter(b, 1))
 BARE(bare_scatter_2, bare_scatter(b, 2))
 BARE(bare_scatter_4, bare_scatter(b, 4))
@@ -149,8 +160,17 @@ BARE(bare_read_column_0, bare_read_column(b, 0))
 BARE(bare_read_column_32, bare_read_column(b, 32))
 BARE(bare_read_column_64, bare_read_column(b, 64))
 
-static BareLoop* const bare_gathers[] = {bare_gather_1,    bare_gather_1_4k, bare_gather_1_8k, bare_gather_2_8k,
-                                         bare_gather_4_4k, bare_gather_4_8k, bare_gather_8_8k, NULL};
+static BareLoop* const bare_gathers[] = {bare_gather_1,
+                                         bare_gather_1_4k,
+                                         bare_gather_1_8k,
+                                         bare_gather_2_8k,
+                                         bare_gather_4_4k,
+                                         bare_gather_4_8k,
+                                         bare_gather_8_8k,
+                                         bare_gather_2_near,
+                                         bare_gather_4_near,
+                                         bare_gather_4_nearer,
+                                         NULL};
 static BareLoop* const bare_scatters[] = {bare_scatter_1, bare_scatter_2, bare_scatter_4, NULL};
 static BareLoop* const bare_parts_of[] = {bare_parts_0, bare_parts_4k, bare_parts_8k, NULL};
 static BareLoop* const bare_columns[] = {

@@ -2,7 +2,7 @@
 //
 // Method:  lengths that types often have are compiled as plain loads and stores; from 64 bytes on, on a processor that has
 //          them, vectors of a cache line; above 512 bytes memcpy, whose call no longer counts. What no cache can keep is stored past
-//          the caches, so that the lines of the target are not read first, and the sources' lines are asked for early, as the
+//          the caches, so that the lines of the target are not read first, in streams near each other, whose lines are asked for early, as the
 //          gaps between blocks mislead the processor's own prefetching. Columns that reach over more than a cache likewise: packed past
 //          the caches, unpacked in several streams at once, whose lines are asked for early.
 #pragma once

@@ -5,7 +5,8 @@
 //          `program` (what is called), of which a configuration says what it calls, what is sent, and how much there is.
 //          An action of the code under one lock is one step here; a lane is a channel. Names are those of src/vci: LaneCredit, HeldMessages,
 //          Lane (lane_flow.cpp), Sources; portals/budget.hpp. Of credit there are headers alone: payloads change no order.
-// Asserts: each message and each receive is matched once; of two messages of a sender that a receive admits it gets the
+//          A sender may cancel what it holds (SEND_CANCELS0, a set): what the receiver was shown is recalled.
+// Asserts: each message is matched once or cancelled, each receive matched once; of two messages of a sender that a receive admits it gets the
 //          older, of two receives that admit a message the older gets it, and what a probe has found is what its
 //          receive gets; what is kept and lent is within the budget and the reserves. A program that does not end is an
 //          invalid end state; a channel that overflows blocks a d_step, an error too.
@@ -46,6 +47,13 @@
 #define HELD_IS_PASSED 24            // without: a new message waits behind those that are held
 #define LENDS_TOO_MUCH 25            // without: what is kept and lent is within the budget
 #define YOUNGEST_IS_OFFERED 26       // without: the oldest of what is held is offered
+#define SHOWN_IS_CANCELLED 27        // without: what the receiver was shown is recalled before it is gone
+#define RECALLED_IS_FOUND 28         // without: what a probe has found and is recalled is void
+#define RECALLED_IS_OFFERED 29       // without: what is recalled is found by no search
+#define LEFT_IS_OFFERED 30           // without: nor is what was on offer, once that is left
+#define WITHDRAWN_IS_OFFERED 31      // without: or withdrawn
+#define TAKEN_IS_CANCELLED 32        // without: what was taken before the receiver heard of the recall is not cancelled
+#define RECALLED_RELEASES_NOTHING 33 // without: what has waited behind it leaves
 
 // Which: the environment says it to the program that spin makes, which so is compiled once.
 c_decl {
@@ -56,8 +64,11 @@ static void __attribute__((constructor)) read_bug(void) { if (getenv("BUG")) bug
 #define BUG c_expr { bug }
 
 #include "program.pml"
+#ifndef SEND_CANCELS0
+#define SEND_CANCELS0 0
+#endif
 
-mtype = { MESSAGE, ASK, OFFER, FOUND, GRANT, SEARCH, PEEK, ACCEPT, LEAVE, TAKE };
+mtype = { MESSAGE, ASK, OFFER, FOUND, GRANT, SEARCH, PEEK, ACCEPT, LEAVE, TAKE, RECALL, RECALLED };
 chan to_receiver[2] = [DEPTH] of { mtype, byte, byte, byte };
 chan to_sender[2] = [DEPTH] of { mtype, byte, byte, byte };
 
@@ -82,6 +93,9 @@ typedef Lane {
   byte next;       // message to send
   byte held;       // sets of messages: held,
   byte found;      // shown to probes
+  byte shown;      // to receives or probes, ever
+  byte recalled, out_of_sight;  // of those held: the receiver is asked to forget them; no search finds them
+  byte to_cancel, cancelled;
   byte on_offer = NONE, takes;
   Search searches[SEARCHES];  // in the order of arrival
   byte count
@@ -180,7 +194,9 @@ inline find_offered(s) {
 
 inline unhold(s, message) {
   L.held = L.held & ~(1 << message);
-  L.found = L.found & ~(1 << message)
+  L.found = L.found & ~(1 << message);
+  L.recalled = L.recalled & ~(1 << message);
+  L.out_of_sight = L.out_of_sight & ~(1 << message)
 }
 
 inline hold(s, message) {
@@ -198,7 +214,7 @@ inline find_held(s, at) {
   do
   :: j < count_of(s) ->
     if
-    :: has(L.held, j) && admits_tag(Q[at].tag, s, j) && (m == NONE || BUG == YOUNGEST_IS_OFFERED) &&
+    :: has(L.held, j) && !has(L.out_of_sight, j) && admits_tag(Q[at].tag, s, j) && (m == NONE || BUG == YOUNGEST_IS_OFFERED) &&
        !(BUG == TWO_OFFERS && j == L.on_offer) -> m = j
     :: else
     fi;
@@ -224,6 +240,7 @@ inline answer_searches(s) {
         i++
       :: else ->
         turn = Q[i].caller;
+        L.shown = L.shown | (1 << m);
         if
         :: Q[i].name < FIRST_PEEK ->
           to_receiver[s]!OFFER(Q[i].name, m, L.takes);
@@ -240,7 +257,7 @@ inline answer_searches(s) {
           fi
         fi;
         if
-        :: turn != NONE && turn != m && has(L.held, turn) && BUG != NO_CALL_WHEN_SECOND -> call_search(s, turn)
+        :: turn != NONE && turn != m && has(L.held, turn) && !has(L.recalled, turn) && BUG != NO_CALL_WHEN_SECOND -> call_search(s, turn)
         :: else
         fi;
         i = 0
@@ -262,6 +279,7 @@ inline release_held(s) {
       :: BUG == GRANT_PASSES_OFFER -> m++
       :: else -> break
       fi
+    :: has(L.recalled, m) && m != L.on_offer -> break
     :: else ->
       admit(s, true);
       if
@@ -293,6 +311,10 @@ inline forget_searches(s) {
 inline withdraw_offer(s) {
   if
   :: L.on_offer != NONE ->
+    if
+    :: has(L.recalled, L.on_offer) && BUG != WITHDRAWN_IS_OFFERED -> L.out_of_sight = L.out_of_sight | (1 << L.on_offer)
+    :: else
+    fi;
     L.on_offer = NONE;
     find_offered(s);
     Q[i].state = PENDING;
@@ -358,7 +380,8 @@ inline on_leave(s, message) {
   :: L.on_offer == message ->
     end_offer(s);
     if
-    :: BUG != NO_CALL_WHEN_LEFT -> call_search(s, message)
+    :: has(L.recalled, message) && BUG != LEFT_IS_OFFERED -> L.out_of_sight = L.out_of_sight | (1 << message)
+    :: !has(L.recalled, message) && BUG != NO_CALL_WHEN_LEFT -> call_search(s, message)
     :: else
     fi
   :: else
@@ -375,6 +398,49 @@ inline on_take(s, message) {
   :: else
   fi;
   release_held(s);
+  answer_searches(s)
+}
+
+// What has left is taken back by other means, which are not modelled.
+inline cancel_send(s) {
+  m = 0;
+  do
+  :: has(L.to_cancel, m) -> break
+  :: else -> m++
+  od;
+  L.to_cancel = L.to_cancel & ~(1 << m);
+  if
+  :: !has(L.held, m)
+  :: has(L.held, m) && (!has(L.shown, m) || BUG == SHOWN_IS_CANCELLED) ->
+    if
+    :: L.on_offer == m -> end_offer(s)
+    :: else
+    fi;
+    unhold(s, m);
+    L.cancelled = L.cancelled | (1 << m)
+  :: else ->
+    L.recalled = L.recalled | (1 << m);
+    if
+    :: m != L.on_offer && BUG != RECALLED_IS_OFFERED -> L.out_of_sight = L.out_of_sight | (1 << m)
+    :: else
+    fi;
+    to_receiver[s]!RECALL(m, 0, 0)
+  fi;
+  m = 0
+}
+
+inline on_recalled(s, message) {
+  if
+  :: has(L.recalled, message) || BUG == TAKEN_IS_CANCELLED ->
+    assert(L.on_offer != message);
+    unhold(s, message);
+    L.cancelled = L.cancelled | (1 << message)
+  :: else
+  fi;
+  if
+  :: BUG != RECALLED_RELEASES_NOTHING -> release_held(s)
+  :: else
+  fi;
   answer_searches(s)
 }
 
@@ -400,6 +466,8 @@ end:
   do
   :: d_step { L.next < count_of(s) -> send(s, true) }
   :: d_step { L.next < count_of(s) && L.held == 0 && L.headers != 0 -> send(s, false) }
+  :: d_step { (L.to_cancel & ((1 << L.next) - 1)) != 0 -> cancel_send(s) }
+  :: d_step { to_sender[s]?RECALLED(a, _, _) -> on_recalled(s, a); a = 0 }
   :: d_step { to_sender[s]?GRANT(a, b, c) -> on_grant(s, a, b, c); a = 0; b = 0; c = 0 }
   :: d_step { to_sender[s]?SEARCH(a, b, _) -> on_search(s, a, b); a = 0; b = 0 }
   :: d_step { to_sender[s]?PEEK(a, b, _) -> on_search(s, a, b); a = 0; b = 0 }
@@ -583,10 +651,12 @@ inline match(r, s, m_) {
   S.matched = S.matched | (1 << m_)
 }
 inline oldest(tag_, s, m_) {
-  assert(!has(S.matched, m_));
+  assert(!has(S.matched, m_) && !has(L.cancelled, m_));
   y = 0;
   do
-  :: y < m_ -> assert(has(S.matched, y) || !admits_tag(tag_, s, y)); y++
+  :: y < m_ -> assert(has(S.matched | L.cancelled | L.recalled, y) || !admits_tag(tag_, s, y)); y++
+  :: y > m_ && y < count_of(s) -> assert(!has(S.matched, y) || tag_of(s, y) != tag_of(s, m_)); y++
+  :: y == m_ -> y++
   :: else -> break
   od;
   y = 0
@@ -662,6 +732,27 @@ inline on_found(s, name_, m_, takes_) {
   x = 0
 }
 
+// Of what a receive or a probe has taken, the sender has been told so before.
+inline on_recall(s, m_) {
+  x = 0;
+  do
+  :: x >= S.found_count || BUG == RECALLED_IS_FOUND -> break
+  :: x < S.found_count && S.found[x].what != m_ -> x++
+  :: x < S.found_count && S.found[x].what == m_ ->
+    S.found_count--;
+    y = x;
+    do
+    :: y < S.found_count ->
+      S.found[y].source = S.found[y + 1].source; S.found[y].tag = S.found[y + 1].tag; S.found[y].what = S.found[y + 1].what;
+      y++
+    :: else -> break
+    od;
+    S.found[y].source = 0; S.found[y].tag = 0; S.found[y].what = 0
+  od;
+  decide(s, m_, RECALLED);
+  x = 0; y = 0
+}
+
 proctype Progress() {
   byte a, b, c;
 end:
@@ -676,6 +767,7 @@ end:
   :: d_step { to_receiver[1]?OFFER(a, b, c) -> on_offer(1, a, b, c); a = 0; b = 0; c = 0; moved = true }
   :: d_step { to_receiver[0]?FOUND(a, b, c) -> on_found(0, a, b, c); a = 0; b = 0; c = 0; moved = true }
   :: d_step { to_receiver[1]?FOUND(a, b, c) -> on_found(1, a, b, c); a = 0; b = 0; c = 0; moved = true }
+  :: d_step { to_receiver[0]?RECALL(a, _, _) -> on_recall(0, a); a = 0 }
   od
 }
 
@@ -852,6 +944,16 @@ inline wait_for_message(from, tag_, take) {
   skip  // spin lets no loop end at a d_step
 }
 
+// The send of message m_ of sender 0, which is cancelled, ends, whether or not anybody receives.
+inline sent_or_cancelled(m_) { !has(lane[0].to_cancel, m_) && !has(lane[0].held, m_) }
+// One more receive, where a message that was to be cancelled was not.
+inline receive_if_sent(r, m_) {
+  if
+  :: has(lane[0].cancelled, m_)
+  :: !has(lane[0].cancelled, m_) -> post(r, ANY, ANY); wait(r)
+  fi
+}
+
 inline matched_probe(from, tag_) {
   wait_for_message(from, tag_, true);
   d_step { hit = 0; hit_source = 0 }
@@ -864,12 +966,13 @@ inline probe_and_receive(r, from, tag_) {
 
 init {
   atomic {
+    lane[0].to_cancel = SEND_CANCELS0;
     run Sender(0);
     run Sender(1);
     run Progress()
   }
   program();
-  assert(source[0].matched == (1 << COUNT0) - 1 && source[1].matched == (1 << COUNT1) - 1);
+  assert((source[0].matched | lane[0].cancelled) == (1 << COUNT0) - 1 && source[1].matched == (1 << COUNT1) - 1);
   assert(source[0].kept == 0 && source[1].kept == 0);
   assert(!(source[0].refused || source[1].refused) || !can_lend)
 }

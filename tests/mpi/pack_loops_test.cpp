@@ -108,7 +108,10 @@ TEST(PackLoops, PastTheCaches) {
 }
 
 // As much as goes that way.
-TEST(PackLoops, MoreThanCachesKeep) { check(64, 128, static_cast<std::size_t>(kPastCachesFrom) / 64, false); }
+TEST(PackLoops, MoreThanCachesKeep) {
+  check(64, 128, static_cast<std::size_t>(kPastCachesFrom) / 64, false);
+  check(256, 512, static_cast<std::size_t>(kPastCachesFrom) / 256 + 7, false);
+}
 
 // Columns that reach over more than a cache: the last few elements, too.
 TEST(PackLoops, FarColumns) {

@@ -58,7 +58,7 @@ static Array random_array(int processes) {
     if (p == 1 && kind == 4) a.distribs[d] = MPI_DISTRIBUTE_NONE;
     if (kind == 1) a.dargs[d] = (a.gsizes[d] + p - 1) / p + pick(0, 2);
     if (kind == 2) a.dargs[d] = pick(1, 4);
-    if (a.distribs[d] == MPI_DISTRIBUTE_NONE) a.dargs[d] = MPI_DISTRIBUTE_DFLT_DARG;
+    if (a.distribs[d] == MPI_DISTRIBUTE_NONE) a.dargs[d] = pick(-2, 2) * 7;  // ignored
   }
   return a;
 }

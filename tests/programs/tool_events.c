@@ -139,6 +139,7 @@ static void unexpected(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_T_event_registration registration = listen("message_unexpected", &here);
   OK(MPI_T_source_get_timestamp(0, &before));
+  MPI_Barrier(comm);  // nobody sends before all listen
   messages_from_next(comm, kFew);
   OK(MPI_T_source_get_timestamp(0, &after));
   int found = 0;
@@ -191,6 +192,7 @@ static void too_many(void) {
 static void frees_itself(void) {
   listen("message_unexpected", &here);
   here.ends_itself = 1;
+  MPI_Barrier(MPI_COMM_WORLD);  // nobody sends before all listen
   messages_from_next(MPI_COMM_WORLD, 3);
   CHECK_EQ(here.calls, 1);
   CHECK_EQ(here.frees, 1);

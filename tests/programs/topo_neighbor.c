@@ -295,8 +295,39 @@ static void one_way(void) {
                              first ? NULL : zero, MPI_INT, way);
     CHECK_EQ(in, round % 2 == 0 || first ? -1 : 100 + source);
   }
+  // Nor need there be a buffer, whatever the count: that of an empty array may be null.
+  int *from = last ? NULL : &out, *into = first ? NULL : &in;
+  for (int which = 0; which < 4; which++) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    in = -1;
+    if (which == 0) MPI_Neighbor_alltoall(from, 1, MPI_INT, into, 1, MPI_INT, way);
+    if (which == 1) MPI_Neighbor_allgather(from, 1, MPI_INT, into, 1, MPI_INT, way);
+    if (which == 2) MPI_Ineighbor_alltoall(from, 1, MPI_INT, into, 1, MPI_INT, way, &request);
+    if (which == 3) {
+      MPI_Neighbor_allgather_init(from, 1, MPI_INT, into, 1, MPI_INT, way, MPI_INFO_NULL, &request);
+      MPI_Start(&request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (which == 3) MPI_Request_free(&request);
+    CHECK_EQ(in, first ? -1 : 100 + source);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Comm_free(&way);
+}
+
+// The blocks to send are as many as there are destinations, not as there are sources: together these are too many.
+static void too_many(void) {
+  enum { kEdges = 3 };
+  const int ends[kEdges] = {0, 0, 0}, others[kEdges] = {1, 1, 1}, gives = world_rank == 0, takes = world_rank == 1;
+  double one = 1, in[kEdges];
+  if (world_size == 1) return;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, takes ? kEdges : 0, ends, MPI_UNWEIGHTED, gives ? kEdges : 0, others,
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+  if (gives) {
+    const MPI_Count many = (MPI_Count)1 << 58;
+    CHECK_CLASS(MPI_Neighbor_alltoall_c(&one, many, MPI_DOUBLE, in, 0, MPI_DOUBLE, comm), MPI_ERR_COUNT);
+  }
+  MPI_Comm_free(&comm);
 }
 
 int main(int argc, char** argv) {
@@ -306,5 +337,6 @@ int main(int argc, char** argv) {
   dist_graphs();
   one_way();
   errors();
+  too_many();
   return finish();
 }

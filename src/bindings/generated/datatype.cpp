@@ -164,7 +164,7 @@ HEDDLE_PUBLIC int PMPI_Type_create_darray(int size, int rank, int ndims, const i
     HEDDLE_TRY(not_negative(MPI_ERR_ARG, "ndims", ndims));
     HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_gsizes", mpi::IntArray(array_of_gsizes), ndims));
     HEDDLE_TRY(not_null("array_of_distribs", array_of_distribs, ndims));
-    HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_dargs", mpi::IntArray(array_of_dargs), ndims));
+    HEDDLE_TRY(not_null("array_of_dargs", array_of_dargs, ndims));
     HEDDLE_TRY(not_null("array_of_psizes", array_of_psizes, ndims));
     mpi::Datatype* oldtype_ = nullptr;
     HEDDLE_TRY(find("oldtype", oldtype, oldtype_));
@@ -179,7 +179,7 @@ HEDDLE_PUBLIC int PMPI_Type_create_darray_c(int size, int rank, int ndims, const
     HEDDLE_TRY(not_negative(MPI_ERR_ARG, "ndims", ndims));
     HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_gsizes", mpi::IntArray(array_of_gsizes), ndims));
     HEDDLE_TRY(not_null("array_of_distribs", array_of_distribs, ndims));
-    HEDDLE_TRY(check_counts(MPI_ERR_ARG, "array_of_dargs", mpi::IntArray(array_of_dargs), ndims));
+    HEDDLE_TRY(not_null("array_of_dargs", array_of_dargs, ndims));
     HEDDLE_TRY(not_null("array_of_psizes", array_of_psizes, ndims));
     mpi::Datatype* oldtype_ = nullptr;
     HEDDLE_TRY(find("oldtype", oldtype, oldtype_));

@@ -218,8 +218,8 @@ HEDDLE_PUBLIC int PMPI_Ineighbor_allgather(const void* sendbuf, int sendcount, M
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
     HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, indegree(comm_) == 0 ? 0 : recvcount, *recvtype_));
     return api::neighbor_allgather(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
   });
 }
@@ -235,8 +235,8 @@ HEDDLE_PUBLIC int PMPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count send
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
     HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, indegree(comm_) == 0 ? 0 : recvcount, *recvtype_));
     return api::neighbor_allgather(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
   });
 }
@@ -254,7 +254,7 @@ HEDDLE_PUBLIC int PMPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, 
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
     HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), indegree(comm_), *recvtype_));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_allgatherv(sendbuf, sendcount, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::nonblocking(request));
   });
@@ -273,7 +273,7 @@ HEDDLE_PUBLIC int PMPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sen
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
     HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), indegree(comm_), *recvtype_));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_allgatherv(sendbuf, sendcount, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::nonblocking(request));
   });
@@ -288,10 +288,10 @@ HEDDLE_PUBLIC int PMPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MP
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, indegree(comm_)));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, outdegree(comm_)));
     HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, indegree(comm_) == 0 ? 0 : recvcount, *recvtype_));
     return api::neighbor_alltoall(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
   });
 }
@@ -305,10 +305,10 @@ HEDDLE_PUBLIC int PMPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendc
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, indegree(comm_)));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, outdegree(comm_)));
     HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, indegree(comm_) == 0 ? 0 : recvcount, *recvtype_));
     return api::neighbor_alltoall(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::nonblocking(request));
   });
 }
@@ -403,8 +403,8 @@ HEDDLE_PUBLIC int PMPI_Neighbor_allgather(const void* sendbuf, int sendcount, MP
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
     HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, indegree(comm_) == 0 ? 0 : recvcount, *recvtype_));
     return api::neighbor_allgather(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
   });
 }
@@ -419,8 +419,8 @@ HEDDLE_PUBLIC int PMPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendc
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
     HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, indegree(comm_) == 0 ? 0 : recvcount, *recvtype_));
     return api::neighbor_allgather(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
   });
 }
@@ -438,8 +438,8 @@ HEDDLE_PUBLIC int PMPI_Neighbor_allgather_init(const void* sendbuf, int sendcoun
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
     HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, indegree(comm_) == 0 ? 0 : recvcount, *recvtype_));
     return api::neighbor_allgather(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
   });
 }
@@ -457,8 +457,8 @@ HEDDLE_PUBLIC int PMPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count 
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
     HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, indegree(comm_) == 0 ? 0 : recvcount, *recvtype_));
     return api::neighbor_allgather(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
   });
 }
@@ -475,7 +475,7 @@ HEDDLE_PUBLIC int PMPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, M
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
     HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), indegree(comm_), *recvtype_));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_allgatherv(sendbuf, sendcount, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_);
   });
@@ -493,7 +493,7 @@ HEDDLE_PUBLIC int PMPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count send
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
     HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
     HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), indegree(comm_), *recvtype_));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_allgatherv(sendbuf, sendcount, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_);
   });
@@ -514,7 +514,7 @@ HEDDLE_PUBLIC int PMPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcou
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
     HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), indegree(comm_), *recvtype_));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_allgatherv(sendbuf, sendcount, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::persistent(request));
   });
@@ -535,7 +535,7 @@ HEDDLE_PUBLIC int PMPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count
     HEDDLE_TRY(not_null("request", request));
     HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_));
     HEDDLE_TRY(check_span("recvcounts", mpi::IntArray(recvcounts), "displs", mpi::IntArray(displs), indegree(comm_), *recvtype_));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
     HEDDLE_TRY(check_buffer("recvbuf", recvbuf, mpi::IntArray(recvcounts), indegree(comm_), *recvtype_));
     return api::neighbor_allgatherv(sendbuf, sendcount, *sendtype_, recvbuf, mpi::IntArray(recvcounts), mpi::IntArray(displs), *recvtype_, comm_, coll::persistent(request));
   });
@@ -549,10 +549,10 @@ HEDDLE_PUBLIC int PMPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
-    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, indegree(comm_)));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, outdegree(comm_)));
     HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, indegree(comm_) == 0 ? 0 : recvcount, *recvtype_));
     return api::neighbor_alltoall(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
   });
 }
@@ -565,10 +565,10 @@ HEDDLE_PUBLIC int PMPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendco
     HEDDLE_TRY(find_committed("sendtype", sendtype, sendtype_));
     mpi::Datatype* recvtype_ = nullptr;
     HEDDLE_TRY(find_committed("recvtype", recvtype, recvtype_));
-    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, indegree(comm_)));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, outdegree(comm_)));
     HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, indegree(comm_) == 0 ? 0 : recvcount, *recvtype_));
     return api::neighbor_alltoall(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
   });
 }
@@ -584,10 +584,10 @@ HEDDLE_PUBLIC int PMPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, indegree(comm_)));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, outdegree(comm_)));
     HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, indegree(comm_) == 0 ? 0 : recvcount, *recvtype_));
     return api::neighbor_alltoall(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
   });
 }
@@ -603,10 +603,10 @@ HEDDLE_PUBLIC int PMPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count s
     mpi::Info* info_ = nullptr;
     HEDDLE_TRY(find_or_null("info", info, info_));
     HEDDLE_TRY(not_null("request", request));
-    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, indegree(comm_)));
+    HEDDLE_TRY(check_count("sendcount", sendcount, *sendtype_, outdegree(comm_)));
     HEDDLE_TRY(check_count("recvcount", recvcount, *recvtype_, indegree(comm_)));
-    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, sendcount, *sendtype_));
-    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, recvcount, *recvtype_));
+    HEDDLE_TRY(check_buffer("sendbuf", sendbuf, outdegree(comm_) == 0 ? 0 : sendcount, *sendtype_));
+    HEDDLE_TRY(check_buffer("recvbuf", recvbuf, indegree(comm_) == 0 ? 0 : recvcount, *recvtype_));
     return api::neighbor_alltoall(sendbuf, sendcount, *sendtype_, recvbuf, recvcount, *recvtype_, comm_, coll::persistent(request));
   });
 }
