@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent.parent / "patterns"
 ROOT = HERE.parent.parent
 PATTERNS = ("lammps", "lulesh", "hpcg", "minife", "milc", "cth", "rings")
 SILENCE = 600  # seconds that a run may be silent
-SILENCE_OF_HPCC = 3600  # which writes to a file; on 256 ranks of two cores it takes a quarter of an hour
+SILENCE_OF_HPCC = 3600  # which writes to a file, and takes long on 256 ranks of two cores
 
 
 def numbers(text):
