@@ -13,6 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent.parent / "patterns"
 ROOT = HERE.parent.parent
 PATTERNS = ("lammps", "lulesh", "hpcg", "minife", "milc", "cth", "rings")
 SILENCE = 600  # seconds that a run may be silent
+SILENCE_OF_HPCC = 3600  # which writes to a file, and takes long on 256 ranks of two cores
 
 
 def numbers(text):
@@ -71,11 +72,11 @@ class Bench:
             stop(f"{self.library.title} could not build {name}:\n{done.stderr}")
         return made
 
-    def execute(self, command, cwd=None, **environment):
+    def execute(self, command, cwd=None, silence=SILENCE, **environment):
         command = [str(word) for word in command]
         if cwd:  # what changes the folder is a shell, so that processes.run stays what it is
             command = ["sh", "-c", 'cd "$0" && exec "$@"', str(cwd), *command]
-        outcome = processes.run(command, {**os.environ, **self.library.variables, **environment}, SILENCE)
+        outcome = processes.run(command, {**os.environ, **self.library.variables, **environment}, silence)
         if outcome.failure:
             stop(f"{outcome.failure}: {' '.join(command)}\n{outcome.stdout}{outcome.stderr}")
         return outcome
@@ -97,16 +98,16 @@ class Bench:
         text = re.sub(r"^\S+( +Qs)$", rf"{ranks // rows}\1", text, flags=re.M)
         (folder / "hpccinf.txt").write_text(text)
         command = self.library.launch(ranks, self.args.hpcc.resolve())
-        counted = self.execute(command, cwd=folder, LD_PRELOAD=str(self.counter), HEDDLE_MATCHING=self.args.matching)
-        return self.row("hpcc", ranks, counted, self.replay(command, cwd=folder))
+        counted = self.execute(command, folder, SILENCE_OF_HPCC, LD_PRELOAD=str(self.counter), HEDDLE_MATCHING=self.args.matching)
+        return self.row("hpcc", ranks, counted, self.replay(command, folder, SILENCE_OF_HPCC))
 
-    def replay(self, command, cwd=None):
+    def replay(self, command, cwd=None, silence=SILENCE):
         """What the simulator says of the command, recorded."""
         folder = self.work / "trace"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        self.execute(command, cwd=cwd, TRACE_FOLDER=str(folder), LD_PRELOAD=str(self.recorder))
-        replayed = self.execute([self.args.simulate, folder, "--bits", "--compute", self.args.compute]).stdout
+        self.execute(command, cwd, silence, TRACE_FOLDER=str(folder), LD_PRELOAD=str(self.recorder))
+        replayed = self.execute([self.args.simulate, folder, "--bits", "--compute", self.args.compute], silence=silence).stdout
         shutil.rmtree(folder)
         return replayed
 

@@ -8,9 +8,14 @@
 //          alternates pays for a move of an entry, some ns, and not for one at every turn.
 //          Messages always stand in a list in order of arrival, and in up to four tables of bins, one for each class of
 //          receives: the table of a class is filled when a receive of it searches deep, and given up like the bins of the
-//          receives. So a receive with wildcards finds its message in one step too, and nobody else pays for that.
+//          receives. So a receive with wildcards finds its message in one step too, and nobody else pays for that. But each
+//          table costs each message: one for a class with wildcards is there only while the searches that it saves would cost
+//          more, by kPatience entries a message (Demand).
 // Cost:    docs/decisions/match-default.md: within 2 ns + 15 % of the better one of list and hash at each depth.
 #pragma once
+
+#include <algorithm>
+#include <array>
 
 #include "match/bins.hpp"
 #include "match/engine_base.hpp"
@@ -31,9 +36,31 @@ class OrderWatch {
   unsigned run_ = 0;
 };
 
-// A search of a list that has passed kScan entries goes on in bins.
-template <unsigned kScan, unsigned kCalm>
-class Adaptive : public EngineBase<Adaptive<kScan, kCalm>> {
+// How many entries are compared, or would be, for each one that is queued: of late, by the searches of one class.
+class Demand {
+ public:
+  // REQUIRES: `now`, how many were queued so far, does not fall.
+  void note(std::uint64_t entries, std::uint64_t now) noexcept {
+    if (now - since_ > 2 * kWindow) {
+      since_ = now - kWindow;
+      entries_ /= 2;
+    }
+    entries_ += entries;
+  }
+  // How many are left until it is more than so many for each.
+  std::uint64_t left(std::uint64_t each, std::uint64_t now) const noexcept {
+    const std::uint64_t most = each * std::min(now - since_, 2 * kWindow);
+    return most - std::min(most, entries_);
+  }
+
+ private:
+  static constexpr std::uint64_t kWindow = 1024;
+  std::uint64_t since_ = 0, entries_ = 0;
+};
+
+// A search of a list that has passed kScan entries goes on in bins; one with wildcards only when kPatience is at its end too.
+template <unsigned kScan, unsigned kCalm, unsigned kPatience>
+class Adaptive : public EngineBase<Adaptive<kScan, kCalm, kPatience>> {
  public:
   ReceiveNode* arrive(const Key& message_key) noexcept {
     if (binned_) return arrive_in_bins(message_key, 0);
@@ -62,6 +89,22 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm>> {
     stats_.posted.removed();
     stats_.posted.searched_one();
     return receive;
+  }
+  // extract() of the message that is looked at first; null: ask extract(). Costs less when it is inlined.
+  MessageNode* extract_at_front(const Key& receive_key) noexcept {
+    const bool in_table = tables_in_use_ != 0;
+    if (tables_in_use_ > kExactInUse || (in_table && has_wildcard(receive_key))) [[unlikely]]
+      return nullptr;
+    MessageNode* message = in_table ? exact_.of(mix(receive_key)).front() : order_.front();
+    if (message == nullptr || !matches(receive_key, message->key)) return nullptr;
+    stats_.unexpected.searched_one();
+    order_.remove(*message);
+    stats_.unexpected.removed(message->bytes);
+    if (in_table) {
+      exact_.remove(*message);
+      note_taken(*message);
+    }
+    return message;
   }
   // post() while no message is queued; false: ask post().
   bool post_to_empty(ReceiveNode& receive) noexcept {
@@ -99,9 +142,10 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm>> {
   }
 
  private:
-  using Base = EngineBase<Adaptive<kScan, kCalm>>;
+  using Base = EngineBase<Adaptive<kScan, kCalm, kPatience>>;
   friend Base;
   using List = Queue<ReceiveNode, InBin>;
+  using Base::next_sequence_;
   using Base::stats_;
 
   [[gnu::noinline]] ReceiveNode* arrive_in_bins(const Key& message_key, std::uint64_t inspected) noexcept {
@@ -130,18 +174,23 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm>> {
   MessageNode* find_message(const Key& key, std::uint64_t& inspected) noexcept {
     const unsigned c = class_of(key);
     if ((tables_in_use_ & 1u << c) == 0) {
+      const std::uint64_t most = c == 0 ? kScan : kScan + demand_[c].left(kPatience, next_sequence_);
       MessageNode* message = order_.front();
-      for (; message != nullptr && inspected < kScan; message = order_.after(*message)) {
+      bool found = false;
+      while (message != nullptr && inspected < most) {
         ++inspected;
-        if (matches(key, message->key)) return message;
+        if ((found = matches(key, message->key))) break;
+        message = order_.after(*message);
       }
-      if (message == nullptr) return nullptr;
+      if (c != 0) demand_[c].note(inspected, next_sequence_);
+      if (found || message == nullptr) return message;
       tables_in_use_ |= 1u << c;
       in_table(c, [&](auto& table) {
         for (message = order_.front(); message != nullptr; message = order_.after(*message)) table.add(*message);
       });
     }
     if (c == 0) return first_match(exact_.of(mix(key)), key, inspected);
+    demand_[c].note(stats_.unexpected.length / kPartSearched, next_sequence_);
     MessageNode* found = nullptr;
     in_table(c, [&](auto& table) { found = first_match(table.of(mix(key)), key, inspected); });
     return found;
@@ -149,8 +198,19 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm>> {
 
   void remove_from_tables(MessageNode& message) noexcept {
     each_table([&](auto& table) { table.remove(message); });
+    note_taken(message);
+  }
+  // REQUIRES: it was in the tables.
+  void note_taken(const MessageNode& message) noexcept {
     taken_order_.matched(message.sequence);
-    if (order_.empty() && taken_order_.calm(kCalm)) tables_in_use_ = 0;
+    if (order_.empty()) [[unlikely]]
+      give_up_tables();
+  }
+  [[gnu::noinline]] void give_up_tables() noexcept {
+    if (taken_order_.calm(kCalm)) tables_in_use_ = 0;
+    for (unsigned c = 1; c < kClasses; ++c) {
+      if (demand_[c].left(kPatience / 4, next_sequence_) != 0) tables_in_use_ &= ~(1u << c);
+    }
   }
 
   template <class F>
@@ -192,7 +252,10 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm>> {
   OrderWatch posted_order_;
   bool binned_ = false;  // all receives are in the bins; else all are in the list
 
-  unsigned tables_in_use_ = 0;  // bit c: that of class c holds all messages; else none
+  static constexpr unsigned kExactInUse = 1;
+  static constexpr std::size_t kPartSearched = 4;  // of a list that messages leave in random order: a quarter
+  unsigned tables_in_use_ = 0;                     // bit c: that of class c holds all messages; else none
+  std::array<Demand, kClasses> demand_;            // for tables of classes with wildcards
   Queue<MessageNode, InOrder> order_;
   Bins<MessageNode, InClass<0>, 0> exact_;
   Bins<MessageNode, InClass<1>, kAnySourceBit> any_source_;
@@ -202,7 +265,7 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm>> {
 };
 
 // At 8 entries in random order list and bins cost the same.
-using AdaptiveEngine = Adaptive<8, 64>;
+using AdaptiveEngine = Adaptive<8, 64, 4>;
 static_assert(Engine<AdaptiveEngine>);
 
 }  // namespace heddle::match

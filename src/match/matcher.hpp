@@ -44,8 +44,10 @@ class Matcher {
       return direct_.arrive(message_key);
     return detour_->at(message_key.context, [&](AnyEngine& engine) { return engine.arrive(message_key); });
   }
-  // Short cuts for the usual case, of the default engine alone; null or false: nothing happened, ask arrive() or post().
+  // Short cuts for the usual case, of the default engine alone; null or false: nothing happened, ask arrive(), extract() or
+  // post().
   ReceiveNode* arrive_at_front(const Key& message_key) noexcept { return direct_.arrive_at_front(message_key); }
+  MessageNode* extract_at_front(const Key& receive_key) noexcept { return direct_.extract_at_front(receive_key); }
   bool post_to_empty(ReceiveNode& receive) noexcept { return detour_ == nullptr && direct_.post_to_empty(receive); }
 
   void add_unexpected(MessageNode& message) noexcept {

@@ -37,11 +37,13 @@ struct ReceiveNode : Link<InBin> {
 };
 static_assert(sizeof(ReceiveNode) <= 40);
 
-struct MessageNode : Link<InOrder>, Link<InClass<0>>, Link<InClass<1>>, Link<InClass<2>>, Link<InClass<3>> {
+struct Message {
   Key key{};
-  std::uint32_t bytes = 0;     // of the payload that is kept with it, for statistics
+  std::uint32_t bytes = 0;     // of the payload that is kept with it
   std::uint64_t sequence = 0;  // set by the engine: the order of arrival
-
+};
+// First what nearly every message needs: one cache line.
+struct MessageNode : Link<InOrder>, Link<InClass<0>>, Message, Link<InClass<1>>, Link<InClass<2>>, Link<InClass<3>> {
   bool queued() const noexcept { return Link<InOrder>::linked(); }
 };
 static_assert(sizeof(MessageNode) <= 104);

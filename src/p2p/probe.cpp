@@ -36,8 +36,7 @@ void describe(const match::Key& key, std::uint64_t bytes, MPI_Status* status) {
 void set_proc_null(MPI_Status* status) { describe({0, MPI_PROC_NULL, MPI_ANY_TAG}, 0, status); }
 
 void describe(const UnexpectedHeader& header, MPI_Status* status) {
-  describe(header.key,
-           p2p::is_announcement(header.portal) ? header.prefix_as<p2p::RtsPrefix>().total : header.payload_bytes,
+  describe(header.key, p2p::is_announcement(header.portal) ? header.prefix_as<p2p::RtsPrefix>().total : header.bytes,
            status);
 }
 

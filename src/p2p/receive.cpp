@@ -76,15 +76,25 @@ void ReceiveRequest::start_from_nobody() noexcept {
 }
 
 // (`this` may be gone after begin(), so the lock has a name that the analysis does not know.)
-void ReceiveRequest::take_unexpected(portals::UnexpectedHeader& message) noexcept NO_THREAD_SAFETY_ANALYSIS {
+[[gnu::always_inline]] inline void ReceiveRequest::take_unexpected(portals::UnexpectedHeader& message) noexcept
+    NO_THREAD_SAFETY_ANALYSIS {
   vci::Vci& owner = *vci;
-  if (message.portal == kEager && message.payload_bytes <= cursor.total()) {
-    take_whole(message.key, message.payload, message.payload_bytes);
+  if (message.portal == kEager && message.bytes <= cursor.total()) {
+    take_whole(message.key, message.payload, message.bytes);
   } else {
-    begin(message.portal, message.key, message.prefix, message.payload, message.payload_bytes);
+    begin(message.portal, message.key, message.prefix, message.payload, message.bytes);
   }
   owner.matching().give_back(&message);
   owner.unlock_and_wake();
+}
+
+bool ReceiveRequest::take_or_append() noexcept NO_THREAD_SAFETY_ANALYSIS {
+  portals::MatchList& list = vci->matching();
+  portals::UnexpectedHeader* message = list.extract_at_front(key);
+  if (message == nullptr) message = list.append(*this);
+  if (message == nullptr) return false;
+  take_unexpected(*message);
+  return true;
 }
 
 void ReceiveRequest::start_with(portals::UnexpectedHeader& message) noexcept {

@@ -27,8 +27,7 @@ inline ReceiveRequest::ReceiveRequest(Comm& c, const Arguments& arguments, mpi::
   prepare(its);
   key = {its_comm.address.context + static_cast<std::uint32_t>(its.channel), its.peer, its.tag};
   if (!its_vci.matching().append_to_empty(*this)) [[unlikely]] {
-    portals::UnexpectedHeader* message = its_vci.matching().append(*this);
-    if (message != nullptr) return take_unexpected(*message);
+    if (take_or_append()) return;
   }
   if (its_vci.sources().are_blocked()) [[unlikely]]
     its_vci.sources().search(*this);

@@ -103,7 +103,10 @@ struct ReceiveRequest : Request, portals::MatchEntry {
  private:
   void prepare(const Arguments& its) noexcept;
   void start_from_nobody() noexcept;
-  // Takes a message that was there first, by the holder of the VCI's lock, who loses it.
+  // Takes a message that was there first, by the holder of the VCI's lock, who loses it; false: there is none, and the receive
+  // is on the list.
+  bool take_or_append() noexcept;
+  // Takes this message, by the holder of the VCI's lock, who loses it.
   void take_unexpected(portals::UnexpectedHeader& message) noexcept RELEASE(vci->lock());
 };
 

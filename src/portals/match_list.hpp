@@ -3,7 +3,7 @@
 // Problem: a message must find the oldest receive that matches, and a receive the oldest message, in one atomic step;
 //          what nobody waits for yet must be kept, payload and all.
 // Method:  receives are match entries on the priority list. A message without one becomes an unexpected header; its
-//          payload is copied to overflow memory that the entry owns: up to kInlineBytes inside the header, more on the
+//          payload is copied to overflow memory that the entry owns: inside the header where it fits, or else on the
 //          heap. Appending a match entry searches the unexpected headers first, so a match is never missed.
 // Threads: the caller holds the lock of the VCI.
 // Cost:    an expected message allocates nothing; an unexpected one takes a header from a slab.
@@ -16,6 +16,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/copy.hpp"
 #include "base/slab.hpp"
 #include "match/matcher.hpp"
 #include "wire/packet.hpp"
@@ -25,18 +26,27 @@ namespace heddle::portals {
 using MatchEntry = match::ReceiveNode;
 using match::Key;
 
-// A message that arrived before its receive.
-struct UnexpectedHeader : match::MessageNode {
-  static constexpr std::size_t kInlineBytes = 64;
+// A message that arrived before its receive: its node, its prefix, and behind that its payload where there is room.
+//
+//   0        16       32    44      48         56      104       112      113      114                192
+//   +--------+--------+-----+-------+----------+-------+---------+--------+--------+------------------+
+//   | links  | links  | key | bytes | sequence | other | payload | portal | beside | prefix, payload  |
+//   | of all | of bin |     |       |          | links |         |        |        |                  |
+//   +--------+--------+-----+-------+----------+-------+---------+--------+--------+------------------+
+//
+// A receive that takes an eager message of up to 14 bytes touches two cache lines of it.
+struct alignas(64) UnexpectedHeader : match::MessageNode {
+  static constexpr std::size_t kInlineBytes = 78;  // of prefix and payload
 
+  UnexpectedHeader() noexcept {}  // leaves the bytes as they are
+
+  std::byte* payload = prefix;  // `bytes` of them
   std::uint8_t portal = 0;
-  std::byte prefix[wire::kMaxPrefix];
-  std::size_t payload_bytes = 0;
-  std::byte* payload = inline_payload;  // or from malloc
-  std::byte inline_payload[kInlineBytes];
+  bool beside = false;  // the payload is from malloc
+  std::byte prefix[kInlineBytes];
 
   // Of its payload, what takes memory of its own.
-  std::size_t bytes_beside() const noexcept { return payload == inline_payload ? 0 : payload_bytes; }
+  std::size_t bytes_beside() const noexcept { return beside ? bytes : 0; }
 
   template <class T>
   T prefix_as() const noexcept {
@@ -46,6 +56,8 @@ struct UnexpectedHeader : match::MessageNode {
     return value;
   }
 };
+
+static_assert(sizeof(UnexpectedHeader) == 192);
 
 // Who is told what is kept: a header, and bytes of payload beside it.
 class Keeper {
@@ -66,29 +78,33 @@ class MatchList {
   UnexpectedHeader* append(MatchEntry& entry) noexcept { return static_cast<UnexpectedHeader*>(matcher_.post(entry)); }
   // The oldest entry that matches, off the list; null when there is none.
   MatchEntry* arrive(const Key& key) noexcept { return matcher_.arrive(key); }
-  // Short cuts for the usual case: append() while nothing is unexpected, arrive() of what the oldest entry admits. False or
-  // null: nothing happened, ask the other one.
+  // Short cuts for the usual case: append() while nothing is unexpected, or of what matches the message that is looked at
+  // first; arrive() of what the oldest entry admits. False or null: nothing happened, ask the other one.
   bool append_to_empty(MatchEntry& entry) noexcept { return matcher_.post_to_empty(entry); }
+  UnexpectedHeader* extract_at_front(const Key& key) noexcept {
+    return static_cast<UnexpectedHeader*>(matcher_.extract_at_front(key));
+  }
   MatchEntry* arrive_at_front(const Key& key) noexcept { return matcher_.arrive_at_front(key); }
   // Keeps a packet that nobody waits for. Null when there is no memory for it.
   UnexpectedHeader* keep(const Key& key, const wire::Packet& packet) noexcept {
     UnexpectedHeader* header = headers_.take();
     if (header == nullptr) return nullptr;
-    if (packet.payload_bytes > UnexpectedHeader::kInlineBytes) {
+    if (packet.header.prefix_bytes + packet.payload_bytes > UnexpectedHeader::kInlineBytes) {
       header->payload = static_cast<std::byte*>(std::malloc(packet.payload_bytes));
       if (header->payload == nullptr) {
         headers_.give_back(header);
         return nullptr;
       }
+      header->beside = true;
+    } else {
+      header->payload += packet.header.prefix_bytes;
     }
     header->key = key;
     header->portal = packet.header.portal;
     std::copy_n(packet.prefix, packet.header.prefix_bytes, header->prefix);
-    header->payload_bytes = packet.payload_bytes;
     header->bytes = static_cast<std::uint32_t>(packet.payload_bytes);  // of a packet, which is shorter than that
     keeper_.keep(header->bytes_beside());
-    std::copy_n(packet.payload, packet.payload_bytes,
-                header->payload);  // which may be null for no bytes, unlike memcpy's
+    if (packet.payload_bytes != 0) copy_bytes(header->payload, packet.payload, packet.payload_bytes);
     matcher_.add_unexpected(*header);
     return header;
   }
@@ -109,7 +125,8 @@ class MatchList {
   void put_back(UnexpectedHeader& header) noexcept { matcher_.add_unexpected(header); }
   void give_back(UnexpectedHeader* header) noexcept {
     const std::size_t beside = header->bytes_beside();
-    if (header->payload != header->inline_payload) std::free(header->payload);
+    if (header->beside) [[unlikely]]
+      std::free(header->payload);
     headers_.give_back(header);
     keeper_.release(beside);
   }
