@@ -9,6 +9,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/profile.hpp"
 #include "boot/environment.hpp"
 #include "boot/secret.hpp"
 #include "environment.hpp"
@@ -18,6 +19,8 @@
 
 namespace heddle::launcher {
 namespace {
+
+constexpr char kNetwork[] = "HEDDLE_NETWORK";
 
 // Unique among the jobs of its hosts, also among those whose mpiexec had the same pid.
 std::string job_name() {
@@ -114,6 +117,17 @@ Status Job::make_nodes() {
   return Status::ok();
 }
 
+// What all ranks have to know alike cannot come from the profiles of their hosts.
+void Job::add_network() {
+  if (std::getenv(kNetwork) != nullptr) return;
+  const char* named = std::getenv("HEDDLE_PROFILE");
+  Profile profile;
+  std::string warning;
+  if (!load_profile(named != nullptr ? named : "", &profile, &warning)) return;  // as the ranks will say
+  if (!warning.empty()) outputs_.say(warning);
+  if (!profile.network.empty()) spec_.variables.emplace_back(kNetwork, profile.network);
+}
+
 void Job::make_local_node() {
   const NodeHome home{0, loop_, signals_, *this, outputs_.out(), outputs_.err(), !InputSource::is_terminal()};
   nodes_.push_back({host_name(), std::make_unique<launcher::Node>(home, spec_)});
@@ -129,6 +143,7 @@ Status Job::make_remote_nodes() {
   }
   spec_.mapping = placement.mapping;
   spec_.variables = own_variables();
+  add_network();
   spec_.variables.insert(spec_.variables.end(), options_.variables.begin(), options_.variables.end());
   spec_.out_is_terminal = outputs_.out().is_terminal();
   spec_.err_is_terminal = outputs_.err().is_terminal();

@@ -21,6 +21,7 @@
 
 #include "base/profile.hpp"
 #include "boot/launch_facts.hpp"
+#include "tune_network.hpp"
 #include "wire/shm.hpp"
 
 namespace {
@@ -29,13 +30,18 @@ using namespace heddle;
 
 constexpr char kTuneUsage[] =
     "heddle tune: measures this machine, with all of its cores busy, and stores what decides how long messages travel\n"
+    "and which way collectives over several hosts go\n"
     "\n"
     "  heddle tune                  into $HEDDLE_PROFILE, or heddle/profile-<host> in $XDG_CACHE_HOME or ~/.cache\n"
     "  heddle tune --output FILE    into FILE; use it with HEDDLE_PROFILE=FILE\n"
     "  heddle tune --dry-run        only shows it\n"
     "  heddle tune --anyway         stores it although something else is running\n"
+    "  heddle tune --hosts A,B      also between these hosts, as mpiexec -hosts takes them; mpiexec tells all ranks of "
+    "a job\n"
+    "                               what the profile of its own host has of that\n"
+    "  heddle tune ... -- OPTIONS   more options for that mpiexec\n"
     "\n"
-    "Run it while nothing else does; it takes about two seconds. Programs read the profile when they start.\n";
+    "Run it while nothing else does; it takes about five seconds. Programs read the profile when they start.\n";
 
 constexpr std::size_t kMessage = 4 << 20;
 constexpr std::size_t kReads[] = {16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20};
@@ -266,7 +272,27 @@ bool measure(Board& board, int* processes) {
   return board.failed == 0;
 }
 
-int tune(const std::string& path, bool dry_run, bool anyway) {
+struct TuneWish {
+  std::string path = profile_path(), hosts;
+  std::vector<std::string> launch;  // options of mpiexec
+  bool dry_run = false, anyway = false;
+};
+
+// What an earlier run has measured between hosts, where this one does not.
+std::string between_hosts(const std::string& path) {
+  Profile before;
+  std::string warning, kept;
+  if (!load_profile(path, &before, &warning)) return {};
+  for (std::string_view rest = before.network; !rest.empty();) {
+    const std::string_view pair = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
+    if (pair.starts_with("between.") || pair.starts_with("ports")) kept.append(",").append(pair);
+  }
+  return kept;
+}
+
+int tune(const TuneWish& wish) {
+  const auto& [path, hosts, launch, dry_run, anyway] = wish;
   void* memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return std::perror("heddle tune: no memory"), 1;
   auto& board = *new (memory) Board;
@@ -279,7 +305,15 @@ int tune(const std::string& path, bool dry_run, bool anyway) {
   for (std::size_t i = 0; f.reads[0] != 0 && i < kReadSizes; ++i) {
     std::printf("single copy, %4zu KiB at once: %.1f GB/s\n", kReads[i] >> 10, f.reads[i] / 1e9);
   }
-  const Profile profile = decide(f);
+  Profile profile = decide(f);
+  profile.machine = machine_name();
+  std::printf("what messages cost %s%s ...\n", hosts.empty() ? "between processes" : "between processes and hosts ",
+              hosts.c_str());
+  std::fflush(stdout);
+  if (!measure_network(hosts, launch, &profile.network)) {
+    return std::fprintf(stderr, "heddle tune: %s\n", last_error_detail()), 1;
+  }
+  if (hosts.empty()) profile.network += between_hosts(path);
   std::fputs(print_profile(profile).c_str(), stdout);
   const double had = quiet(board, processes);
   if (had < kQuiet) {
@@ -298,25 +332,30 @@ int tune(const std::string& path, bool dry_run, bool anyway) {
 }  // namespace
 
 int run_tune(std::span<const std::string_view> options) {
-  std::string path = profile_path();
-  bool dry_run = false, anyway = false;
+  TuneWish wish;
+  if (options.size() == 1 && options[0] == kRankOption) return run_network_rank();
   for (std::size_t i = 0; i < options.size(); ++i) {
     if (options[i] == "--help") return std::fputs(kTuneUsage, stdout), 0;
     if (options[i] == "--dry-run") {
-      dry_run = true;
+      wish.dry_run = true;
     } else if (options[i] == "--anyway") {
-      anyway = true;
+      wish.anyway = true;
     } else if (options[i] == "--output" && i + 1 < options.size()) {
-      path = options[++i];
+      wish.path = options[++i];
+    } else if (options[i] == "--hosts" && i + 1 < options.size()) {
+      wish.hosts = options[++i];
+    } else if (options[i] == "--") {
+      wish.launch.assign(options.begin() + static_cast<std::ptrdiff_t>(i) + 1, options.end());
+      break;
     } else {
       std::fprintf(stderr, "heddle tune: '%.*s' is not understood ('heddle tune --help')\n",
                    static_cast<int>(options[i].size()), options[i].data());
       return 2;
     }
   }
-  if (path.empty() && !dry_run) {
+  if (wish.path.empty() && !wish.dry_run) {
     std::fputs("heddle tune: neither HOME nor XDG_CACHE_HOME is set; say --output FILE\n", stderr);
     return 1;
   }
-  return tune(path, dry_run, anyway);
+  return tune(wish);
 }

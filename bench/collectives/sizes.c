@@ -1,19 +1,23 @@
 // Collectives by size: what one of a row of them takes.
-//   sizes <barrier|bcast|reduce|allreduce|reducescatter|allgather|alltoall> <blocking|nonblocking|persistent|init> <bytes>...
-// Bytes are of the vector; of each rank's block in reducescatter, allgather, alltoall. nonblocking: and waited for at once. init: to
-// make and to free the request of a persistent one. Batches grow until kSeconds are over; the slowest rank counts. A last one is checked.
+//   sizes <barrier|bcast|reduce|allreduce|reducescatter|allgather|alltoall> <bytes>...
+// Bytes are of the vector; of each rank's block in reducescatter, allgather, alltoall. Each form is measured: blocking; nonblocking,
+// waited for at once; persistent; init, to make and to free the request of a persistent one. A batch takes kSeconds or so; the forms take
+// turns; the slowest rank counts. A last one is checked.
 #include "../common/bench.h"
 
 #include <mpi.h>
 
 #include "../common/fail.h"
 
-enum { kWarm = 5, kBatch = 5, kMost = 20000 };
-static const double kSeconds = 0.2;
+enum { kWarm = 3, kMost = 1 << 15, kTurns = 7 };
+static const double kSeconds = 0.01;
 
 typedef enum { kBarrier, kBcast, kReduce, kAllreduce, kReduceScatter, kAllgather, kAlltoall, kCollectives } Collective;
 static const char* const names[] = {"barrier",       "bcast",     "reduce",  "allreduce",
                                     "reducescatter", "allgather", "alltoall"};
+
+typedef enum { kInit = 3, kForms } Form;
+static const char* const forms[kForms] = {"blocking", "nonblocking", "persistent", "init"};
 
 static int rank, size, n, all;  // doubles in a block, and of a rank's in all
 static double *in, *out;
@@ -143,28 +147,40 @@ static void one(Collective what, const char* form, MPI_Request* request) {
   MPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
-// µs of one, by the slowest rank.
-static double measure(Collective what, const char* form) {
-  MPI_Request request = strcmp(form, "persistent") == 0 ? make(what) : MPI_REQUEST_NULL;
-  for (int i = 0; i < kWarm; i++) one(what, form, &request);
-  double seconds = 0;
-  int done = 0;
-  for (int batch = kBatch; seconds < kSeconds; batch = batch * 2 < kMost ? batch * 2 : kMost) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    double mine = bench_now(), slowest;
-    for (int i = 0; i < batch; i++) one(what, form, &request);
-    mine = bench_now() - mine;
-    done += batch;
-    MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    seconds += slowest;
+// Seconds of so many, by the slowest rank.
+static double batch_of(Collective what, const char* form, MPI_Request* request, int count) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  double mine = bench_now(), slowest;
+  for (int i = 0; i < count; i++) one(what, form, request);
+  mine = bench_now() - mine;
+  MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return slowest;
+}
+
+// us of one of each form: the median of batches in turns, so that the forms meet the machine in one mood. All ranks know `slowest`, and
+// so how many a batch has.
+static void measure(Collective what, size_t bytes) {
+  MPI_Request request = make(what);
+  double us[kForms][kTurns];
+  int counts[kForms];
+  for (int f = 0; f < kForms; f++) {
+    for (int i = 0; i < kWarm; i++) one(what, forms[f], &request);
+    double took = 0;
+    for (counts[f] = 1; took < kSeconds && counts[f] < kMost; counts[f] *= 2)
+      took = batch_of(what, forms[f], &request, 2 * counts[f]);
   }
-  if (strcmp(form, "init") != 0) {  // once more, and what comes is looked at
+  for (int turn = 0; turn < kTurns; turn++) {
+    for (int f = 0; f < kForms; f++) us[f][turn] = batch_of(what, forms[f], &request, counts[f]) / counts[f] * 1e6;
+  }
+  for (int f = 0; f < kForms; f++) {
     for (int i = 0; i < all; i++) out[i] = 0;
-    one(what, form, &request);
-    check(what);
+    if (f < kInit) one(what, forms[f], &request), check(what);  // once more, and what comes is looked at
+    qsort(us[f], kTurns, sizeof us[f][0], bench_compare);
+    char metric[64];
+    snprintf(metric, sizeof metric, "coll-%s-%s-%d", forms[f], names[what], size);
+    if (rank == 0) bench_result(metric, bytes, us[f][kTurns / 2], "us");
   }
-  if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-  return seconds / done * 1e6;
+  MPI_Request_free(&request);
 }
 
 int main(int argc, char** argv) {
@@ -173,12 +189,12 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   Collective what = kBarrier;
-  while (argc > 3 && what < kCollectives && strcmp(names[what], argv[1]) != 0) what++;
-  if (argc < 4 || what == kCollectives) fail("sizes COLLECTIVE blocking|nonblocking|persistent|init BYTES...");
-  for (int a = 3; a < argc; a++) {
+  while (argc > 2 && what < kCollectives && strcmp(names[what], argv[1]) != 0) what++;
+  if (argc < 3 || what == kCollectives) fail("sizes COLLECTIVE BYTES...");
+  for (int a = 2; a < argc; a++) {
     const size_t bytes = strtoull(argv[a], NULL, 10);
     char metric[64];
-    snprintf(metric, sizeof metric, "coll-%s-%s-%d", argv[2], argv[1], size);
+    snprintf(metric, sizeof metric, "coll-%s-%s-%d", forms[0], names[what], size);
     if (rank == 0) bench_begin(metric, bytes, "us");
     n = (int)(bytes / sizeof(double));
     all = what < kReduceScatter ? n : n * size;
@@ -186,8 +202,7 @@ int main(int argc, char** argv) {
     out = malloc((size_t)(all + 1) * sizeof *out);
     if (in == NULL || out == NULL) fail("no memory for %d doubles", all);
     for (int i = 0; i < all; i++) in[i] = element(rank, i), out[i] = 0;
-    const double us = measure(what, argv[2]);
-    if (rank == 0) bench_result(metric, bytes, us, "us");
+    measure(what, bytes);
     free(in);
     free(out);
   }

@@ -15,7 +15,7 @@ BENCH = pathlib.Path(__file__).resolve().parent.parent
 TIMEOUT = 300  # seconds of silence that one program may have
 POINT_TIMEOUT = 20  # the same for a program of several points, each measured for less than a second
 KINDS = ("own", "one", "endpoints")  # how the threads of a process are told apart, see threads/threads.h
-FORMS = ("blocking", "nonblocking", "persistent", "init")  # of a collective
+COLLECTIVE_RANKS = (2, 4, 8, 16, 64)
 SYNCHRONISED = (2, 4, 8)  # processes of a window
 WINDOWS_OF = ("own", "one", "hints", "everywhere")  # whose the windows of threads are, see rma/workers.h
 PUTTING, WORKERS = (1, 2, 4), 2  # threads of a process
@@ -279,14 +279,14 @@ def oversubscribed(cores):
     return [Program("oversubscribed/crowd.c", max(16, 2 * cores), (), ("ring", "barrier", "allreduce"))]
 
 
-def collectives(_):
+def collectives(ranks):
     """Of blocks for each rank no more than 16 MiB a rank in all."""
     sizes, most = (8, 1 << 10, 8 << 10, 64 << 10, 1 << 20, 8 << 20), 16 << 20
     whole, blocks = ("bcast", "reduce", "allreduce"), ("reducescatter", "allgather", "alltoall")
     return [
-        *(Program("collectives/sizes.c", ranks, ("barrier", form), ("0",)) for ranks in (2, 4, 16) for form in FORMS),
-        *(Program("collectives/sizes.c", ranks, (what, form), words(s for s in sizes if what in whole or s * ranks <= most))
-          for ranks in (2, 4, 16) for what in (*whole, *blocks) for form in FORMS),
+        Program("collectives/sizes.c", ranks, ("barrier",), ("0",)),
+        *(Program("collectives/sizes.c", ranks, (what,), words(s for s in sizes if what in whole or s * ranks <= most))
+          for what in (*whole, *blocks)),
     ]
 
 
@@ -345,10 +345,14 @@ def partitioned_long(_):
 
 
 class WhenNamed(Programs):
-    """Of too long runs to be among all suites."""
+    """Not among all suites."""
+
+    def __init__(self, name, what, why, programs):
+        super().__init__(name, what, programs)
+        self.why = why
 
     def lacking(self):
-        return "takes more than an hour a turn; name it to run it"
+        return self.why
 
 
 def scale(_):
@@ -364,14 +368,18 @@ SUITES = {suite.name: suite for suite in (
     Programs("halo", "halos of a process of threads, four stencils: time to drain and Heddle's search depth", halo),
     Programs("elements", "conjugate gradients, 1 to 16 threads a rank: computation, communication, Heddle's search depth", elements),
     Programs("beside", "two threads of a process that search at once, one by posting, behind queues of 1 to 4096", beside),
-    Programs("collectives", "seven of them on 2, 4 and 16 ranks, 8 B to 8 MiB: blocking, persistent, what the request costs", collectives),
+    Programs("collectives", "seven of them on 2, 4 and 16 ranks, 8 B to 8 MiB: blocking, persistent, what the request costs",
+             lambda _: [program for ranks in (2, 4, 16) for program in collectives(ranks)]),
+    *(WhenNamed(f"collectives-{ranks}", f"the same on {ranks} ranks alone", "is a part of `collectives`, or long; name it to run it",
+                lambda _, ranks=ranks: collectives(ranks)) for ranks in COLLECTIVE_RANKS),
     Programs("rma", "one-sided: put and get beside send, epochs, atomics, a target that is asleep", rma),
     Programs("rma-sync", "one-sided: each way to synchronise a window of 2, 4 and 8 ranks", rma_sync),
     Programs("rma-threads", "one-sided with threads: put rates by windows, bands that are fetched, blocks that are multiplied, halos", rma_threads),
     Programs("datatypes", "MPI_Pack and MPI_Unpack against memcpy and a plain loop; messages of strided types", datatypes),
     Programs("reductions", "MPI_Reduce_local of operations and types against memcpy", reductions),
     Programs("partitioned", "16 threads fill one message: perceived bandwidth beside single and many sends, early arrival", partitioned),
-    WhenNamed("partitioned-long", "the same with 16 and 64 threads, 11 sizes, 100 iterations: more than an hour a turn", partitioned_long),
+    WhenNamed("partitioned-long", "the same with 16 and 64 threads, 11 sizes, 100 iterations: more than an hour a turn",
+             "takes more than an hour a turn; name it to run it", partitioned_long),
     Programs("oversubscribed", "16 ranks, or 2 for each core: ring of sendrecv, barrier, allreduce", oversubscribed),
     Startup(),
     Programs("scale", "memory of a rank of 128: after MPI_Init, with 16 communicators, after talking to 8 others on each", scale),

@@ -98,11 +98,14 @@ def collectives():
     made = {}
     for size, figure in ALLREDUCE.items():
         for form in ("blocking", "nonblocking", "persistent"):
-            for ranks in (2, 4, 16):
+            for ranks in suites.COLLECTIVE_RANKS:
+                of_suites = (f"collectives-{ranks}", "collectives")
                 for what in ("bcast", "reduce", "allreduce", "reducescatter", "allgather", "alltoall"):
                     own = figure if (what, ranks) == ("allreduce", 2) else None
-                    made["collectives", f"coll-{form}-{what}-{ranks}", size] = Target(own, bytes=size, best_peer=True)
-                made["collectives", f"coll-{form}-barrier-{ranks}", 0] = Target(bytes=8, best_peer=True)
+                    for suite in of_suites:
+                        made[suite, f"coll-{form}-{what}-{ranks}", size] = Target(own, bytes=size, best_peer=True)
+                for suite in of_suites:
+                    made[suite, f"coll-{form}-barrier-{ranks}", 0] = Target(bytes=8, best_peer=True)
     return made
 
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <climits>
@@ -26,6 +27,8 @@ constexpr Number kSingleCopyFrom{"single_copy_from", 0, UINT64_MAX};
 constexpr Number kPullBytes{"pull_bytes", 4096, 1 << 30};
 constexpr Number kPullAfter{"pull_after", 0, Profile::kMaxPullAfter};
 
+constexpr std::string_view kMachine = "machine", kNetwork = "network";
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r";
   const std::size_t begin = text.find_first_not_of(kBlank);
@@ -43,13 +46,22 @@ bool parse_number(std::string_view text, const Number& number, std::uint64_t* va
   return true;
 }
 
-// The whole file; errno when false.
-bool read_file(const char* path, std::string* out) {
+// `name number`, as `name=number` behind what is there. What may be a number where, its reader knows.
+bool add_pair(std::string_view text, std::string* pairs) {
+  const std::size_t blank = text.find_first_of(" \t");
+  if (blank == text.npos || text.find_first_of("=,") != text.npos) return false;
+  if (!pairs->empty()) pairs->push_back(',');
+  pairs->append(text.substr(0, blank)).append("=").append(trimmed(text.substr(blank)));
+  return true;
+}
+
+// The whole file, or what there is up to `most` bytes; errno when false.
+bool read_file(const char* path, std::string* out, std::size_t most = kMaxBytes) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   char buffer[4096];
   ssize_t n;
-  while ((n = read(fd, buffer, sizeof buffer)) > 0 && out->size() < kMaxBytes) {
+  while ((n = read(fd, buffer, sizeof buffer)) > 0 && out->size() < most) {
     out->append(buffer, static_cast<std::size_t>(n));
   }
   const int cause = n < 0 ? errno : out->size() >= kMaxBytes ? EFBIG : 0;
@@ -68,6 +80,8 @@ void make_folders(const std::string& path) {
 
 Status parse_profile(std::string_view text, const char* name, Profile* out) {
   Profile profile = *out;
+  profile.network.clear();
+  profile.machine.clear();
   for (int line_number = 1; !text.empty(); ++line_number) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
@@ -78,6 +92,8 @@ Status parse_profile(std::string_view text, const char* name, Profile* out) {
     const std::string_view value = blank == line.npos ? std::string_view() : trimmed(line.substr(blank));
     std::uint64_t number = 0;
     bool good = !value.empty();
+    if (key == kMachine) profile.machine = value;
+    if (key == kNetwork && good) good = add_pair(value, &profile.network);
     if (key == kSingleCopyFrom.key) {
       good = parse_number(value, kSingleCopyFrom, &number);
       profile.single_copy_from = number;
@@ -98,6 +114,18 @@ Status parse_profile(std::string_view text, const char* name, Profile* out) {
   return Status::ok();
 }
 
+std::string machine_name() {
+  std::string text;
+  constexpr std::string_view kModel = "model name";
+  read_file("/proc/cpuinfo", &text, 1);  // of the first core
+  const std::size_t at = text.find(kModel), colon = text.find(':', at);
+  const std::string_view model =
+      at == text.npos || colon == text.npos ? "unknown processor" : std::string_view(text).substr(colon + 1);
+  std::string name(trimmed(model.substr(0, model.find('\n'))));
+  std::replace(name.begin(), name.end(), '#', ' ');
+  return name + ", " + std::to_string(sysconf(_SC_NPROCESSORS_CONF)) + " cores";
+}
+
 std::string print_profile(const Profile& profile) {
   char text[512];
   std::snprintf(text, sizeof text,
@@ -106,7 +134,20 @@ std::string print_profile(const Profile& profile) {
                 "pull_bytes %u  # a receiver reads so many at once\n"
                 "pull_after %u  # rounds of progress in vain before it does\n",
                 static_cast<unsigned long long>(profile.single_copy_from), profile.pull_bytes, profile.pull_after);
-  return text;
+  std::string all = text;
+  if (!profile.machine.empty()) all.append(kMachine).append(" ").append(profile.machine).append("\n");
+  for (std::string_view rest = profile.network; !rest.empty();) {
+    const std::string_view pair = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
+    const std::size_t equals = pair.find('=');
+    all.append(kNetwork)
+        .append(" ")
+        .append(pair.substr(0, equals))
+        .append(" ")
+        .append(pair.substr(equals + 1))
+        .append("\n");
+  }
+  return all;
 }
 
 std::string profile_path() {
@@ -135,16 +176,24 @@ Status load_profile(const std::string& named, Profile* out, std::string* warning
   const std::string path = profile_path(named);
   std::string text;
   if (path.empty()) return Status::ok();
-  Status status;
   if (!read_file(path.c_str(), &text)) {
     if (errno == ENOENT && !asked_for) return Status::ok();
-    status = error(MPI_ERR_OTHER, "the machine profile %s cannot be read: %s; %s", path.c_str(), std::strerror(errno),
-                   asked_for ? "correct or unset HEDDLE_PROFILE" : "run 'heddle tune' again, or remove it");
-  } else {
-    status = parse_profile(text, path.c_str(), out);
+    const Status unread =
+        error(MPI_ERR_OTHER, "the machine profile %s cannot be read: %s; %s", path.c_str(), std::strerror(errno),
+              asked_for ? "correct or unset HEDDLE_PROFILE" : "run 'heddle tune' again, or remove it");
+    if (asked_for) return unread;
+    *warning = last_error_detail();
+    return Status::ok();
   }
-  if (status || asked_for) return status;
-  *warning = last_error_detail();
+  Profile read = *out;
+  if (!parse_profile(text, path.c_str(), &read)) {
+    *warning = std::string(last_error_detail()) + "; it is not used";
+  } else if (const std::string here = machine_name(); !read.machine.empty() && read.machine != here) {
+    *warning = "the machine profile " + path + " is of another machine (" + read.machine + ", this is " + here +
+               "); it is not used: run 'heddle tune' here";
+  } else {
+    *out = read;
+  }
   return Status::ok();
 }
 

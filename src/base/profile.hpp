@@ -1,8 +1,9 @@
 // What was measured of this machine, in so far as it decides how messages travel.
 //
 // A profile is a text file of lines `key value`; `#` begins a comment. Unknown keys are passed over, so that an older
-// version reads what a newer one wrote. `heddle tune` measures and writes it. Each number is used by one side of a
-// message alone, so ranks with different profiles understand each other.
+// version reads what a newer one wrote. `heddle tune` measures and writes it. Each of the first numbers is used by one side of a
+// message alone, so ranks with different profiles understand each other. `network` is what all ranks have to know alike: mpiexec takes
+// it from the profile of the host that it runs on and tells them (HEDDLE_NETWORK).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,15 @@ struct Profile {
   std::uint32_t pull_after = 64;
 
   static constexpr std::uint32_t kMaxPullAfter = 64;
+
+  // What a message costs between processes and hosts: `key=value,key=value`, as plan/network.hpp reads it. Empty: not measured.
+  std::string network;
+  // Where it was measured. Empty: by a version that did not say.
+  std::string machine;
 };
+
+// Of the machine that this process is on: its processor and how many cores it has.
+std::string machine_name();
 
 // Into *out what `text` says; what it doesn't say stays. `name` is for the error.
 Status parse_profile(std::string_view text, const char* name, Profile* out);
@@ -34,8 +43,8 @@ std::string profile_path(const std::string& named);
 // The same as the environment says it.
 std::string profile_path();
 
-// The profile to be used here. A file that is named must be readable and right, else an error. A broken file in
-// the cache is no reason to fail: then *warning says so (empty otherwise), and the defaults hold.
+// The profile to be used here. A file that is named must be there and readable, else an error. One that is broken or of another
+// machine, and an unreadable one in the cache, are no reason to fail: then *warning says so (empty otherwise), and the defaults hold.
 Status load_profile(const std::string& named, Profile* out, std::string* warning);
 
 // Writes the file in one step, and the folder that it lies in.

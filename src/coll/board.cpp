@@ -87,7 +87,8 @@ Outcome by_board(mpi::Comm& comm, const Start* start, const Round& round, Does d
   if (board == nullptr) return {};
   const Way way = way_of(comm, *board, round.bytes, does, block);
   if (way == Way::kCell) return carry_out(comm, *board, round);
-  return go_through(comm, *board, {round, way}, round.bytes);
+  const std::size_t piece = piece_of(round.bytes, {board->cell_bytes(), board->row_bytes(), true});
+  return go_through(comm, *board, {.round = round, .way = way, .piece = piece}, round.bytes);
 }
 
 }  // namespace
@@ -102,7 +103,7 @@ Status bcast_cell(mpi::Comm& comm, wire::Board& board, Buffer data, int root) {
 
 Outcome board_bcast(mpi::Comm& comm, const Start* start, Buffer data, int root) {
   const Round round = bcast_round(comm, data, root);
-  return by_board(comm, start, round, Does::kMoves, round.bytes);
+  return by_board(comm, start, round, Does::kSpreads, round.bytes);
 }
 
 Outcome board_gather(mpi::Comm& comm, const Start* start, Buffer send, Buffer recv_each, int root) {

@@ -1,5 +1,6 @@
 #include "coll/course.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "coll/build.hpp"
@@ -13,21 +14,36 @@ namespace {
 // rank combines (docs/decisions/collectives.md).
 constexpr std::size_t kShortestBlock = 32 << 10, kShortestPart = 16 << 10;
 
+constexpr std::size_t kShortPiece = 16 << 10, kLongPiece = 128 << 10, kUsualPieces = 8;
+
 Parts parts_of(const mpi::Comm& comm, const Round& round) noexcept { return {round.shows.count, comm.size}; }
 
 }  // namespace
 
-Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t bytes, Does does,
-                std::size_t block) noexcept {
-  const bool in_cell = bytes <= board.cell_bytes();
+std::size_t piece_of(std::size_t bytes, Room room) noexcept {
+  const std::size_t usual = std::clamp(bytes / kUsualPieces, kShortPiece, kLongPiece);
+  const std::size_t needed = room.any_turns ? 0 : bytes / (Run::kMostTurns - 1) + kCacheLine;
+  return std::min(std::max(usual, needed), room.row);
+}
+
+Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t bytes, Does does, std::size_t block,
+                Room room) noexcept {
+  const bool in_cell = bytes <= room.cell;
   if (does == Does::kShows) return in_cell ? Way::kCell : Way::kMessages;
-  if (does == Does::kMoves) {
+  if (does == Does::kSpreads && (room.any_turns || piece_of(bytes, room) < room.row)) {
+    return in_cell && bytes < kShortestBlock ? Way::kCell : Way::kPieces;
+  }
+  if (does == Does::kMoves || does == Does::kSpreads) {
     if (board.reaches_all() && block >= kShortestBlock) return Way::kRead;
     return in_cell ? Way::kCell : Way::kMessages;
   }
   if (in_cell) return does == Does::kAllreduces && comm.size > 2 && bytes > kAlone ? Way::kParts : Way::kCell;
   const bool is_long = board.reaches_all() && bytes / size_of(comm.size) >= kShortestPart;
-  if (!is_long || block > board.cell_bytes()) return Way::kMessages;
+  if (block > board.cell_bytes()) return Way::kMessages;
+  if (!is_long) {
+    const bool by_pieces = does == Does::kReduces && room.any_turns && block <= room.cell;
+    return by_pieces ? Way::kPieces : Way::kMessages;
+  }
   return does == Does::kReduces ? Way::kReduce : does == Does::kShares ? Way::kShare : Way::kAllreduce;
 }
 
@@ -41,9 +57,51 @@ std::size_t Run::shown_bytes(unsigned turn) const noexcept {
     case Way::kParts:
       if (turn == 0) return round.bytes;
       return size_of(parts_of(comm_, round).length(comm_.rank)) * raw_bytes(*round.shows.type);
+    case Way::kPieces:
+      if (turn != 0) return round.shows.type != nullptr ? pieces().length(turn - 1) : 0;
+      return sizeof(Place);
     default:
       return sizeof(Place);
   }
+}
+
+// Of operands as long as a cell allows; of data that one shows long enough that few turns do, and short enough that several are under way.
+Pieces Run::pieces() const noexcept {
+  const Round& round = course_.round;
+  if (round.op != nullptr) return {round.bytes, raw_bytes(*round.shows.type), board_.cell_bytes()};
+  return {round.bytes, kCacheLine, course_.piece};
+}
+
+// Of operands, as a round of its own.
+Round Run::piece(unsigned turn) const noexcept {
+  Round round = course_.round;
+  const Pieces all = pieces();
+  const std::size_t item = raw_bytes(*round.shows.type);
+  const auto first = static_cast<MPI_Count>(all.begin(turn - 1) / item);
+  round.bytes = all.length(turn - 1);
+  round.shows = round.shows.part(first, static_cast<MPI_Count>(round.bytes / item));
+  if (round.to.type != nullptr) round.to = round.to.part(first, round.shows.count);
+  return round;
+}
+
+void Run::show_piece(unsigned turn, Turn& now) noexcept {
+  const Round& round = course_.round;
+  if (round.op != nullptr) return coll::show(now, piece(turn));
+  if (round.shows.type == nullptr) return now.show_nothing(round.rings);
+  const Pieces all = pieces();
+  now.show_alone(round.rings, [&](std::byte* to) {
+    std::memcpy(to, advance(round.shows.data, static_cast<MPI_Count>(all.begin(turn - 1))), all.length(turn - 1));
+  });
+}
+
+Status Run::take_piece(unsigned turn, Turn& now) noexcept {
+  const Round& round = course_.round;
+  if (round.op != nullptr) return take(now, piece(turn));
+  const Pieces all = pieces();
+  if (round.to.type != nullptr) {
+    std::memcpy(advance(round.to.data, static_cast<MPI_Count>(all.begin(turn - 1))), now.row(), all.length(turn - 1));
+  }
+  return now.status();
 }
 
 void Run::show(unsigned turn, Turn& now, Turn* before) noexcept {
@@ -62,6 +120,9 @@ void Run::show(unsigned turn, Turn& now, Turn* before) noexcept {
                      Buffer(to, parts.length(comm_.rank), *round.to.type));
       });
     }
+    case Way::kPieces:
+      if (turn != 0) return show_piece(turn, now);
+      return coll::show(now, place(turn));
     default:
       return coll::show(now, place(turn));
   }
@@ -73,9 +134,9 @@ const void* Run::data_to_read() const noexcept {
   const bool gives = round.shows.type != nullptr, takes = round.to.type != nullptr;
   // In place what others want would be written over; an allreduce takes care of that.
   const bool is_over = gives && takes && round.shows.data == round.to.data && round.except != comm_.rank;
-  if (course_.way == Way::kAllreduce) return round.shows.data;
+  if (course_.way == Way::kAllreduce || (course_.way == Way::kPieces && round.op != nullptr)) return round.shows.data;
   if (is_over) return nullptr;
-  if (course_.way != Way::kRead) return round.shows.data;
+  if (course_.way != Way::kRead && course_.way != Way::kPieces) return round.shows.data;
   if (gives && !(round.shows.type->contiguous && size_of(round.shows.bytes()) == round.bytes)) return nullptr;
   if (takes && !(round.to.type->contiguous && size_of(round.to.bytes()) == round.each)) return nullptr;
   return gives ? round.shows.data : round.to.data;
@@ -99,12 +160,17 @@ Run::Next Run::act(unsigned turn, Turn& now) noexcept {
       if (turn == 0) return Next::kTurn;
       take_parts(now);
       return Next::kOver;
+    case Way::kPieces:
+      if (turn == 0) break;
+      status_ = take_piece(turn, now);
+      return turn == pieces().count() || !status_ ? Next::kOver : Next::kTurn;
     default:
       break;
   }
   Places places(comm_, board_, now);
   if (turn == 0) {
     if (!places.all([](int, Place place) { return place.data != nullptr; })) return Next::kMessages;
+    if (course_.way == Way::kPieces) return Next::kTurn;
     part_ = good_ = course_.way == Way::kRead ? read_blocks(places) : combine(places);
     return Next::kTurn;
   }
@@ -194,7 +260,7 @@ Outcome go_through(mpi::Comm& comm, wire::Board& board, const Course& course, st
     std::optional<Turn>& now = turns[turn % 2];
     now.emplace(comm, board, bytes);
     run.show(turn, *now, turn != 0 ? &*turns[(turn + 1) % 2] : nullptr);
-    if (!now->await(run.first(), run.last())) return now->status();
+    if (!now->await(run.first(turn), run.last(turn))) return now->status();
     switch (run.act(turn, *now)) {
       case Run::Next::kTurn:
         break;

@@ -9,12 +9,15 @@
 //            kRead       two: all show addresses, and read what they need of the others' data where it lies; then that they have it
 //            kReduce, kShare  two: the same, each combines a part of the operands: for the root's result, for its own
 //            kAllreduce  three: the same, and between them all read the parts of the others
+//            kPieces     one, to see that all agree; then one for each piece of the root's data, or of the operands for it, through cells
 //            kMessages   one, to see that all agree, since ranks that go different ways would wait for each other; then by messages
 //          Data that do not lie in one piece somewhere, and what could not be read in the end, go by messages: all ranks know the
 //          same about that.
 // Threads: one at a time for a run.
 // Cost:    of reading: a system call for each rank and piece, and each byte is copied once.
 #pragma once
+
+#include <algorithm>
 
 #include "coll/round.hpp"
 #include "coll/schedule.hpp"
@@ -25,31 +28,60 @@ namespace heddle::coll {
 // Up to here each rank combines all operands by itself; beyond that each combines a part, and shows it.
 inline constexpr std::size_t kAlone = 1024;
 
-enum class Way : std::uint8_t { kCell, kParts, kRead, kReduce, kShare, kAllreduce, kMessages };
+enum class Way : std::uint8_t { kCell, kParts, kRead, kReduce, kShare, kAllreduce, kPieces, kMessages };
 
 struct Course {
   Round round;  // of operations that combine: what is shown is this rank's operand
   Way way = Way::kCell;
-  int root = 0;  // kReduce
+  int root = 0;           // kReduce
+  std::size_t piece = 0;  // kPieces, of data that one rank shows: bytes of each at most
 };
 
-// What a collective does with what all show: some can only go through cells.
-enum class Does : std::uint8_t { kShows, kMoves, kReduces, kShares, kAllreduces };
+// What a collective does with what all show: some can only go through cells. kSpreads: one's data to all.
+enum class Does : std::uint8_t { kShows, kMoves, kSpreads, kReduces, kShares, kAllreduces };
+
+// What a way is for. `cell`, `row`: their bytes; `any_turns`: not only kMostTurns.
+struct Room {
+  std::size_t cell, row;
+  bool any_turns;
+};
 
 // Which way it goes, by what all ranks know. `block`: the bytes that go from one rank to one other, of what moves; an item's, of what
 // is combined.
-Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t bytes, Does does,
-                std::size_t block) noexcept;
+Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t bytes, Does does, std::size_t block,
+                Room room) noexcept;
+// Of one that blocks.
 inline Way way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t bytes, Does does,
                   std::size_t block) noexcept {
   if (bytes <= kAlone) [[likely]]
     return Way::kCell;
-  return long_way_of(comm, board, bytes, does, block);
+  return long_way_of(comm, board, bytes, does, block, {board.cell_bytes(), board.row_bytes(), true});
 }
+
+// Bytes of a piece of so many that one rank shows.
+std::size_t piece_of(std::size_t bytes, Room room) noexcept;
+// Of a course by pieces: as few as will do of at most `most` bytes, of whole units, all about as long. REQUIRES: unit <= most.
+class Pieces {
+ public:
+  Pieces(std::size_t bytes, std::size_t unit, std::size_t most) noexcept
+      : bytes_(bytes),
+        unit_(unit),
+        units_((bytes + unit - 1) / unit),
+        count_((units_ + most / unit - 1) / (most / unit)) {}
+  std::size_t count() const noexcept { return count_; }
+  std::size_t begin(std::size_t i) const noexcept {
+    const auto units = static_cast<std::size_t>(static_cast<unsigned __int128>(units_) * i / count_);
+    return std::min(units * unit_, bytes_);
+  }
+  std::size_t length(std::size_t i) const noexcept { return begin(i + 1) - begin(i); }
+
+ private:
+  const std::size_t bytes_, unit_, units_, count_;
+};
 
 class Run {
  public:
-  static constexpr unsigned kMostTurns = 3;
+  static constexpr unsigned kMostTurns = 3;  // but by pieces
   enum class Next : std::uint8_t { kTurn, kOver, kMessages };
 
   Run(mpi::Comm& comm, wire::Board& board, const Course& course) noexcept
@@ -62,8 +94,8 @@ class Run {
   }
 
   // In turn number `turn`: whom this rank waits for, the bytes that it shows,
-  int first() const noexcept { return course_.way == Way::kCell ? course_.round.first : 0; }
-  int last() const noexcept { return course_.way == Way::kCell ? course_.round.last : comm_.size - 1; }
+  int first(unsigned turn) const noexcept { return waits_for_all(turn) ? 0 : course_.round.first; }
+  int last(unsigned turn) const noexcept { return waits_for_all(turn) ? comm_.size - 1 : course_.round.last; }
   std::size_t shown_bytes(unsigned turn) const noexcept;
   // shows them (`before`: the turn before, if there was one),
   void show(unsigned turn, Turn& now, Turn* before) noexcept;
@@ -78,6 +110,13 @@ class Run {
   void build_rest(Schedule& schedule, Turn& last) const noexcept;
 
  private:
+  bool waits_for_all(unsigned turn) const noexcept {
+    return course_.way != Way::kCell && (course_.way != Way::kPieces || turn == 0);
+  }
+  Pieces pieces() const noexcept;
+  Round piece(unsigned turn) const noexcept;
+  void show_piece(unsigned turn, Turn& now) noexcept;
+  Status take_piece(unsigned turn, Turn& now) noexcept;
   Place place(unsigned turn) const noexcept;
   const void* data_to_read() const noexcept;
   void take_parts(Turn& now) noexcept;

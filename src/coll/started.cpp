@@ -81,11 +81,11 @@ void begin_turn(BoardOperation& operation) noexcept {
     now.emplace(*operation.comm, *operation.board, bytes, operation.apart.first + operation.turn);
   }
   operation.has_shown = false;
-  operation.next = static_cast<std::uint32_t>(operation.run->first());
+  operation.next = static_cast<std::uint32_t>(operation.run->first(operation.turn));
 }
 
 bool all_are_here(BoardOperation& operation, Turn& now) noexcept {
-  const int first = operation.run->first(), last = operation.run->last();
+  const int first = operation.run->first(operation.turn), last = operation.run->last(operation.turn);
   return first > last || now.have_come(first, last, &operation.next);
 }
 
@@ -106,7 +106,8 @@ bool go_on(BoardOperation& operation) noexcept {
       if (!all_are_here(operation, now)) now.show_again();  // this program may compute now, while others sleep
     }
     if (!all_are_here(operation, now)) return false;
-    if (run.first() <= run.last() && !now.accept(run.first(), run.last())) return end(operation, now.status());
+    const int first = run.first(operation.turn), last = run.last(operation.turn);
+    if (first <= last && !now.accept(first, last)) return end(operation, now.status());
     switch (run.act(operation.turn, now)) {
       case Run::Next::kOver:
         return end(operation, run.status());
@@ -155,16 +156,39 @@ BoardOperation::BoardOperation(mpi::Comm& c, const Course& what, const Steps& by
   step = [](p2p::Task& task) { return go_on(static_cast<BoardOperation&>(task)); };
 }
 
+// Bytes of the cells of a board for one, where that is no more than some MiB.
+constexpr std::size_t kOwnCell = 64 << 10;
+constexpr int kMostWithThem = 16;
+
+std::size_t cell_of_one(const mpi::Comm& comm, const wire::Board& common) noexcept {
+  return comm.size <= kMostWithThem ? kOwnCell : common.cell_bytes();
+}
+
 Status least(mpi::Comm& comm, std::int64_t* values, int count) {
   return api::allreduce(MPI_IN_PLACE, values, count, *mpi::from_handle(MPI_INT64_T),
                         *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_MIN)), comm);
 }
 
+// Where nobody runs ahead of those that have to read, there are two of each place.
+wire::Board::Shape shape_of(const mpi::Comm& comm, const wire::Board& common, const Course& course) noexcept {
+  const Round& round = course.round;
+  const bool is_for_all = !round.rings;
+  switch (course.way) {
+    case Way::kCell:
+      return wire::Board::shape_for_one(round.bytes, is_for_all);
+    case Way::kParts:
+      return wire::Board::shape_for_one(round.bytes, true);
+    case Way::kPieces:
+      if (round.op != nullptr) return wire::Board::shape_for_one(cell_of_one(comm, common), is_for_all);
+      return wire::Board::shape_for_row(course.piece, size_of(comm.size));
+    default:
+      return wire::Board::shape_for_one(sizeof(Place), true);
+  }
+}
+
 // False: some rank has no memory for it, or not even for the request.
 Status open_board(mpi::Comm& comm, wire::Board& common, const Course& course, BoardOperation* operation, bool* opened) {
-  const bool one_turn = course.way == Way::kCell;
-  const std::size_t bytes = one_turn || course.way == Way::kParts ? course.round.bytes : sizeof(Place);
-  const auto shape = wire::Board::shape_for_one(bytes, /*all_wait=*/!one_turn || !course.round.rings);
+  const wire::Board::Shape shape = shape_of(comm, common, course);
   std::uint64_t offset = 0;
   if (comm.rank == 0 && !wire::Board::make(common.node(), common.ranks(), shape, &offset)) offset = 0;
   const std::uint64_t made = offset;
@@ -218,7 +242,10 @@ Outcome set_up(mpi::Comm& comm, const Start& start, Course course, Does does, st
   // A nonblocking one is local: it cannot make a board.
   wire::Board* common = is_persistent ? board_of(comm, Uses::kAgain) : comm.board.get();
   if (common == nullptr) return {};
-  course.way = way_of(comm, *common, round.bytes, does, block);
+  const Room room{is_persistent ? cell_of_one(comm, *common) : common->cell_bytes(), common->row_bytes(),
+                  is_persistent};
+  course.way = round.bytes <= kAlone ? Way::kCell : long_way_of(comm, *common, round.bytes, does, block, room);
+  course.piece = piece_of(round.bytes, room);
   if (is_persistent) return make_persistent(comm, start, course, *common, has_gaps);
   if (has_gaps) return {};
   BoardOperation* operation = operations.take(comm, course, start.steps);

@@ -46,6 +46,17 @@ class Turn {
     is_apart_ ? board_.show_apart(op_, claim) : board_.show(op_, claim);
     if (rings) board_.ring();
   }
+  // The same of a rank that shows alone: in its row, which the others read at row().
+  template <class Write>
+  void show_alone(bool rings, Write&& write) noexcept {
+    constexpr std::size_t kOfCells = wire::Board::kSmall + 1;
+    if (!board_.is_free(op_, kOfCells)) wait([&] { return board_.is_free(op_, kOfCells); });
+    if (is_broken_) return;
+    write(board_.row(op_));
+    is_apart_ ? board_.show_apart(op_, bytes_) : board_.show(op_, bytes_);
+    if (rings) board_.ring();
+  }
+  const std::byte* row() noexcept { return board_.row(op_); }
   // Packed. Of data that are not as long as the arguments say only the claim.
   void show(Buffer data, bool rings) noexcept {
     const std::size_t claim = size_of(data.bytes());

@@ -37,6 +37,9 @@ Comm* take_comm(Process& process, Group& group, Address mine) noexcept {
 }
 
 Status connect(Comm& comm, const Address* addresses) noexcept {
+  if (const plan::Network* network = comm.process->network(); network != nullptr && !comm.plans.set_network(*network)) {
+    return error(MPI_ERR_NO_MEM, "no memory to choose a communicator's plans");
+  }
   const auto members = static_cast<std::size_t>(comm.peer_count);
   std::uint16_t asserted = comm.address.asserted;
   for (std::size_t i = 0; i < members; ++i) {

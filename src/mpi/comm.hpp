@@ -123,7 +123,7 @@ struct Comm : Object {
 // A communicator at this address, without VCI and peers: Process::new_comm fills them in. Takes over the reference to
 // the group and the address, also when memory ran out and it returns null.
 Comm* take_comm(Process& process, Group& group, Address mine) noexcept;
-// Tells the communicator where its members listen, and spreads it if all have asserted what that takes.
+// Tells the communicator what messages cost, where its members listen, and spreads it if all have asserted what that takes.
 Status connect(Comm& comm, const Address* addresses) noexcept;
 
 // Lets a reference go. With the last one the communicator goes, when the receives that still refer to it have gone.

@@ -48,6 +48,7 @@ enum ControlIndex : int {
   kBoardAfter,
   kCheckCollectives,
   kPlans,
+  kNetwork,
   kProfile,
   kInitialErrhandler,
   kFabric,

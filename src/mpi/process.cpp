@@ -16,6 +16,7 @@
 #include "match/hot_cache.hpp"
 #include "mpi/control.hpp"
 #include "mpi/counts.hpp"
+#include "plan/network.hpp"
 #include "vci/domain.hpp"
 #include "vci/progress_thread.hpp"
 
@@ -93,6 +94,7 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   if (!plan::Forced::parse(read_text(kPlans), forced_plans_)) {
     return error(MPI_ERR_OTHER, "HEDDLE_PLANS: %s", std::string(last_error_detail()).c_str());
   }
+  read_network();
   int held = 0;
   HEDDLE_TRY(read_control(kHeldBytes, &held, MPI_ERR_OTHER));
   kept_sends_.size = held;
@@ -111,6 +113,18 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
     progress_thread_ = std::make_unique<vci::ProgressThread>(*domain_, threads == MPI_THREAD_MULTIPLE);
   }
   return Status::ok();
+}
+
+// All ranks have the same text, so all use it or none does.
+void Process::read_network() {
+  const std::string text = read_text(kNetwork);
+  if (text.empty() || text == "off") return;
+  plan::Network network = plan::usual_network();
+  if (plan::parse_network(text, "HEDDLE_NETWORK", &network)) {
+    network_ = network;
+  } else if (boot_->rank() == 0) {
+    boot::write_message(std::string("heddle: ") + last_error_detail() + "; it is not used");
+  }
 }
 
 Status Process::start_on(std::unique_ptr<vci::Domain> domain) {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -88,6 +89,8 @@ class Process {
   bool checks_collectives() const noexcept { return checks_collectives_; }
   // HEDDLE_PLANS
   const plan::Forced& forced_plans() const noexcept { return forced_plans_; }
+  // What messages between nodes cost; null: it was not measured.
+  const plan::Network* network() const noexcept { return network_ ? &*network_ : nullptr; }
 
   // A communicator over `group` (its reference moves in) in which this process listens at `mine` and rank i at
   // addresses[i]; with a remote group (whose reference moves in, too) an intercommunicator, and rank i is of that. Local.
@@ -102,6 +105,7 @@ class Process {
  private:
   void close();
   void set_away(bool away) noexcept;
+  void read_network();
   Comm* comm_of_all(std::uint32_t context);
   void hear_of_losses() noexcept;
 
@@ -123,6 +127,7 @@ class Process {
   int board_after_ = Comm::kNever;
   bool checks_collectives_ = false;
   plan::Forced forced_plans_;
+  std::optional<plan::Network> network_;
   int world_threads_ = MPI_THREAD_SINGLE;
 };
 

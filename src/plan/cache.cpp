@@ -27,7 +27,9 @@ Status Cache::add(const Spec& spec, std::uint64_t bytes, std::uint32_t rank, con
   if (forced && forced->algorithm == "nodes" && forced->numbers.empty())
     forced->numbers.push_back(static_cast<int>(ppn_));
   if (!forced || !compile(spec, *forced, rank, spare)) {
-    HEDDLE_TRY(compile(spec, choice_of(choose(spec, bytes, ppn_), spec, ppn_), rank, spare));
+    const std::uint32_t rule = rule_of(spec, bytes);
+    if (rule == Measured::kNone) throw std::bad_alloc();
+    HEDDLE_TRY(compile(spec, choice_of(rule, spec, ppn_), rank, spare));
   }
   if (count_.fetch_add(1, std::memory_order_relaxed) >= kMost) {
     count_.fetch_sub(1, std::memory_order_relaxed);

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <new>
 
-#include "plan/choose.hpp"
+#include "plan/measured.hpp"
 
 namespace heddle::plan {
 
@@ -23,6 +25,13 @@ class Cache {
   void force(const Forced* forced) noexcept { forced_ = forced; }
   // ranks_of_node(), the same on all ranks. REQUIRES: before the first plan.
   void set_ranks_of_node(std::uint32_t ppn) noexcept { ppn_ = ppn; }
+  // What messages cost, the same on all ranks; it says which plan where ranks share nodes. False: no memory. REQUIRES: likewise.
+  bool set_network(Network network) noexcept {
+    if (ppn_ == 1) return true;
+    network.ppn = ppn_;
+    measured_.reset(new (std::nothrow) Measured(network));
+    return measured_ != nullptr;
+  }
 
   // The plan for `spec` and so many bytes (choose.hpp), if it is kept. `spec.ranks` and the rank are always the same.
   const Plan* find(const Spec& spec, std::uint64_t bytes) const noexcept {
@@ -46,14 +55,19 @@ class Cache {
     Entry* next;
   };
 
+  // Of the table; Measured::kNone: not even that.
+  std::uint32_t rule_of(const Spec& spec, std::uint64_t bytes) const noexcept {
+    return measured_ != nullptr ? measured_->choose(spec, bytes) : choose(spec, bytes, ppn_);
+  }
   Key key_of(const Spec& spec, std::uint64_t bytes) const noexcept {
-    return Key{spec.root} << 32 | choose(spec, bytes, ppn_) << 2 | (bytes != kUnknownBytes ? 2u : 0u) |
+    return Key{spec.root} << 32 | (rule_of(spec, bytes) & 0xffff) << 2 | (bytes != kUnknownBytes ? 2u : 0u) |
            (spec.ordered ? 1u : 0u);
   }
   const std::atomic<Entry*>& list_of(Key key) const noexcept { return lists_[((key >> 2) + (key >> 32)) % kLists]; }
 
   const Forced* forced_;
   std::uint32_t ppn_ = 1;
+  std::unique_ptr<Measured> measured_;
   std::atomic<std::uint32_t> count_{0};
   std::atomic<Entry*> lists_[kLists] = {};
 };

@@ -56,6 +56,8 @@ constexpr Rule kRules[] = {
     {Collective::kExscan, kAnyBytes, false, 0, 0, "doubling", 0},
 };
 
+const std::size_t kRuleCount = std::size(kRules);
+
 // Where the rules of each collective begin.
 constexpr std::array<std::uint8_t, std::size(kCollectives)> kFirstRule = [] {
   std::array<std::uint8_t, std::size(kCollectives)> first{};

@@ -46,6 +46,7 @@ struct Rule {
 };
 // Those of one collective stand together, and the last of them takes every call.
 extern const Rule kRules[];
+extern const std::size_t kRuleCount;
 extern const std::array<std::uint8_t, std::size(kCollectives)> kFirstRule;
 
 // How many ranks a node has, where all nodes have as many, they are consecutive, and there are several nodes; else, or where

@@ -46,7 +46,7 @@ bool set(const Key& key, std::string_view value) {
 }
 
 std::string_view word(std::string_view& line) {
-  constexpr std::string_view kBlank = " \t\r";
+  constexpr std::string_view kBlank = " \t\r=";
   line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
   const std::string_view first = line.substr(0, line.find_first_of(kBlank));
   line.remove_prefix(first.size());
@@ -65,10 +65,13 @@ Network usual_network() {
 
 Status parse_network(std::string_view text, const char* name, Network* out) {
   Network network = *out;
-  for (int number = 1; !text.empty(); ++number) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    line = line.substr(0, line.find('#'));
+  for (int number = 1; !text.empty();) {
+    std::size_t end = std::min(text.find_first_of("\n,#"), text.size());
+    std::string_view line = text.substr(0, end);
+    if (end < text.size() && text[end] == '#') end = std::min(text.find('\n'), text.size());
+    const int here = number;
+    if (end < text.size() && text[end] == '\n') ++number;
+    text.remove_prefix(std::min(end + 1, text.size()));
     const std::string_view key = word(line), value = word(line);
     if (key.empty()) continue;
     bool known = false, good = false;
@@ -80,7 +83,7 @@ Status parse_network(std::string_view text, const char* name, Network* out) {
     if (good) continue;
     return error(MPI_ERR_ARG,
                  "%s, line %d: %s '%.*s'; a network's lines are 'between.latency 4e-6', 'ports 2' and so on", name,
-                 number, known ? "no number that can be for" : "unknown key", static_cast<int>(key.size()), key.data());
+                 here, known ? "no number that can be for" : "unknown key", static_cast<int>(key.size()), key.data());
   }
   *out = network;
   return Status::ok();

@@ -1,4 +1,4 @@
-// A network's numbers as text: lines `key value`, times in seconds; `#` begins a comment.
+// A network's numbers as text: lines `key value`, or `key=value,key=value`, times in seconds; `#` begins a comment.
 //
 //   between.latency 4e-6   .overhead .gap .byte      likewise within.*; ppn, ports, crowding, copy, reduce
 //

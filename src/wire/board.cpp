@@ -31,6 +31,10 @@ Board::Shape Board::shape_for_one(std::size_t bytes, bool all_wait) noexcept {
   return {all_wait ? 2 : kLines, in_line ? 0 : small, is_large ? (all_wait ? 2 : kCells) : 0, whole(bytes, kCacheLine)};
 }
 
+Board::Shape Board::shape_for_row(std::size_t bytes, std::size_t ranks) noexcept {
+  return {kLines, 0, kCells, whole((bytes + ranks - 1) / ranks, kCacheLine)};
+}
+
 std::size_t Board::small_bytes(std::size_t ranks, const Shape& shape) noexcept {
   return whole(sizeof(Header) + ranks * (sizeof(Reading) + shape.lines * sizeof(Line) + shape.small_cells * kSmall),
                kPage);

@@ -47,6 +47,8 @@ class Board {
   // nobody runs ahead.
   static Shape shape_for_all(std::size_t ranks) noexcept;
   static Shape shape_for_one(std::size_t bytes, bool all_wait) noexcept;
+  // For one that shows alone, `bytes` at once.
+  static Shape shape_for_row(std::size_t bytes, std::size_t ranks) noexcept;
 
   // A board in a fresh piece, for the others to open.
   static Status make(NodeMemory& node, std::uint32_t ranks, const Shape& shape, std::uint64_t* offset);
@@ -91,6 +93,10 @@ class Board {
     if (bytes <= kSmall) return small_cells_ + ((op & (shape_.small_cells - 1)) * ranks() + rank) * kSmall;
     return cells_ + ((op & (shape_.cells - 1)) * ranks() + rank) * shape_.cell_bytes;
   }
+  // Where one shows that shows alone, up to row_bytes(): the cells of all. REQUIRES: as of a place of more than kSmall bytes; nobody else
+  // shows more than that it is there in `op`.
+  std::byte* row(std::uint64_t op) noexcept { return cells_ + (op & (shape_.cells - 1)) * row_bytes(); }
+  std::size_t row_bytes() const noexcept { return ranks() * shape_.cell_bytes; }
   // `claim`: a number of the caller's for the others.
   void show(std::uint64_t op, std::uint64_t claim) noexcept {
     if (apart_.load(std::memory_order_acquire) == 0) {

@@ -57,6 +57,34 @@ class UdpRxd(Clean):
         self.over("udp;ofi_rxd", UDP, 1)
 
 
+class Tuned(Clean):
+    """What was measured between hosts is in the profile of who has measured, and chooses the plans of all ranks."""
+
+    def test_tune(self):
+        cache = self.directory / "cache"
+        env = {"XDG_CACHE_HOME": str(cache)}
+        heddle = MPIEXEC.parent / "heddle"
+        job = Job(self.hosts, [heddle, "tune", "--anyway", "--hosts", ",".join(self.hosts.names), "--", "--rsh", self.hosts.rsh],
+                  env | {"HEDDLE_NODE_CORES": "1"})
+        self.addCleanup(job.end)
+        done = job.finish()
+        self.assertEqual(done.code, 0, done.err)
+        (profile,) = [path for path in cache.rglob("*") if path.is_file()]
+        measured = dict(line.split()[1:] for line in profile.read_text().splitlines() if line.startswith("network "))
+        for key in ("within.latency", "between.latency", "between.overhead", "between.byte", "ports", "copy", "reduce", "crowding"):
+            self.assertGreaterEqual(float(measured[key]), 0, key)
+        self.assertGreater(float(measured["between.latency"]), 0)
+        text = ",".join(f"{key}={value}" for key, value in measured.items())
+        told = self.run_job(self.hosts, "printenv", "HEDDLE_NETWORK", per_host=2, variables=env)
+        self.assertEqual(told.out.split(), [text] * 4)
+        own = self.run_job(self.hosts, "printenv", "HEDDLE_NETWORK", variables=env | {"HEDDLE_NETWORK": "off"})
+        self.assertEqual(own.out.split(), ["off"] * 2)
+        self.run_all(self.hosts, COLLECTIVES, 2, variables=env)
+        profile.write_text("network between.latency\n")
+        done = self.run_job(self.hosts, program("coll_mix"), 6, 20, 12, per_host=2, variables=env)
+        self.assertRegex(done.err, "broken: line 1, 'network between.latency'; .*; it is not used")
+
+
 class Flood(Clean):
     def test_more_than_is_kept(self):
         for provider in FAST:

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cases.hpp"
+#include "plan/network.hpp"
 
 namespace heddle::plan::test {
 namespace {
@@ -128,6 +129,47 @@ TEST(Cache, ForcedNodesAreThoseThatThereAre) {
   };
   EXPECT_EQ(algorithm(Collective::kAllreduce), "nodes 4 1");
   EXPECT_EQ(algorithm(Collective::kBcast), "nodes 4");  // 3 do not divide 8
+}
+
+// By simulation, whatever the table's limits are: where a message costs next to nothing leaders only cost, where it costs much they pay.
+TEST(Cache, MeasuredNetworksDecide) {
+  const auto chosen = [](double latency, Collective c, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t ppn) {
+    Network network = usual_network();
+    network.between = {latency, latency / 10, latency / 10, latency / 1e4};
+    Cache cache;
+    cache.set_ranks_of_node(ppn);
+    EXPECT_TRUE(cache.set_network(network));
+    const Spec spec{c, ranks, 0, false};
+    const Plan* kept = nullptr;
+    Plan spare;
+    EXPECT_TRUE(cache.add(spec, bytes, ranks - 1, &kept, spare));
+    EXPECT_EQ(cache.find(spec, bytes), kept);
+    EXPECT_EQ(cache.find({c, ranks, 1, false}, bytes), nullptr);
+    return print(kept->choice);
+  };
+  EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 8, 8, 4), "nodes 4 1");
+  EXPECT_EQ(chosen(1e-7, Collective::kAllreduce, 8, 8, 4), "recursive");
+  EXPECT_EQ(chosen(1e-3, Collective::kAllgather, 8, 8, 4), "nodes 4");
+  EXPECT_EQ(chosen(1e-3, Collective::kAllgather, 8, kVaryingBytes, 4), "circulant 1");
+  EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 8, 8, 1), "recursive");  // no two share a node: the table
+}
+
+TEST(Cache, WhatAMeasuredNetworkChoosesIsRight) {
+  for (std::size_t c = 0; c < std::size(kCollectives); ++c) {
+    for (bool ordered : {false, true}) {
+      for (std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{1} << 20, kUnknownBytes}) {
+        Network network = usual_network();
+        network.ppn = 3;
+        Measured measured(network);
+        const Spec spec{static_cast<Collective>(c), 12, 7, ordered};
+        const std::uint32_t rule = measured.choose(spec, bytes);
+        EXPECT_EQ(measured.choose(spec, bytes), rule);
+        std::vector<Plan> plans;
+        ASSERT_TRUE(compile_all(spec, choice_of(rule, spec, 3), plans)) << last_error_detail();
+        ASSERT_TRUE(verify(plans)) << last_error_detail();
+      }
+    }
+  }
 }
 
 TEST(Cache, KeepsWhatItHasAndNotTooMany) {

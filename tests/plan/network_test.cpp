@@ -17,7 +17,7 @@ TEST(Network, WhatIsPrintedParsesBack) {
 
 TEST(Network, SaysLittleAndTheRestStays) {
   Network network = usual_network();
-  ASSERT_TRUE(parse_network("# ours\n\n  ports 2 # two\nbetween.latency 1e-6", "text", &network));
+  ASSERT_TRUE(parse_network("# ours, and\n\n  ports 2 # two, not 3\nbetween.latency=1e-6,", "text", &network));
   EXPECT_EQ(network.ports, 2u);
   EXPECT_EQ(network.between.latency, 1e-6);
   EXPECT_EQ(network.reduce, usual_network().reduce);

@@ -1,4 +1,4 @@
-"""`heddle tune` writes a profile that programs read; a broken one is an error where it was named and a warning elsewhere."""
+"""`heddle tune` writes a profile that programs read; a broken one, and one of another machine, is refused, and the default is used."""
 
 import os
 import pathlib
@@ -39,6 +39,11 @@ with tempfile.TemporaryDirectory() as folder:
     text = profile.read_text()
     for key in ("single_copy_from", "pull_bytes", "pull_after"):
         check(re.search(rf"^{key} \d+", text, re.M), done)
+    for key in ("within.latency", "within.overhead", "within.gap", "within.byte", "crowding", "copy", "reduce"):
+        check(re.search(rf"^network {key} [0-9.e-]+$", text, re.M), done)
+    check(not re.search(r"^network (between|ports)", text, re.M), done)
+    done = run(heddle, "tune", "--dry-run", "--", "-no-such-option")
+    check(done.returncode == 1 and "did not end well" in done.stderr, done)
     done = run(heddle, "info", XDG_CACHE_HOME=str(cache))
     check(re.search(r"^single copy  (works|is refused)", done.stdout, re.M) and str(profile) in done.stdout, done)
     done = run(heddle, "tune", "--anyway", "--output", "/proc/none")
@@ -51,6 +56,14 @@ with tempfile.TemporaryDirectory() as folder:
     done = run(mpiexec, "-n", 2, program, XDG_CACHE_HOME=str(cache))
     check(done.returncode == 0 and done.stderr.count("broken: line 1, 'pull_bytes many'") == 1, done)
     done = run(mpiexec, "-n", 2, program, HEDDLE_PROFILE=str(profile))
-    check(done.returncode != 0 and "broken: line 1, 'pull_bytes many'" in done.stderr, done)
+    check(done.returncode == 0 and done.stderr.count("broken: line 1, 'pull_bytes many'") == 1, done)
+    profile.write_text("machine another\npull_bytes 65536\n")
+    done = run(mpiexec, "-n", 2, program, HEDDLE_PROFILE=str(profile))
+    check(done.returncode == 0 and done.stderr.count("is of another machine (another, this is ") == 1, done)
+    done = run(mpiexec, "-n", 2, program, HEDDLE_PROFILE="/none")
+    check(done.returncode != 0 and "/none cannot be read" in done.stderr, done)
+    for broken, why in (("between.latency", "no number"), ("ports=0", "no number"), ("speed=3", "unknown key")):
+        done = run(mpiexec, "-n", 2, program, HEDDLE_NETWORK=broken)
+        check(done.returncode == 0 and done.stderr.count("HEDDLE_NETWORK, line 1: " + why) == 1, done)
     done = run(mpiexec, "-n", 2, program, HEDDLE_SINGLE_COPY="sometimes")
     check(done.returncode != 0 and "HEDDLE_SINGLE_COPY='sometimes'" in done.stderr, done)
