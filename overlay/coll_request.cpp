@@ -43,7 +43,7 @@ bool CollRequest::poll() {
 
 void CollRequest::describe(MPI_Status* status) const { set_empty_status(status); }
 
-int CollRequest::tell(const char* procedure, int error_class) const {
+int CollRequest::raise(const char* procedure, int error_class) const {
   return error_class == MPI_ERR_NO_MEM ? no_memory(procedure, handle_)
                                        : conclude_collective(procedure, handle_, error_class);
 }

@@ -19,7 +19,7 @@ class CollRequest final : public Operation {
   bool attend() override { return !is_active() || poll(); }
   void release() override { self_.reset(); }
   void describe(MPI_Status* status) const override;
-  int tell(const char* procedure, int error_class) const override;
+  int raise(const char* procedure, int error_class) const override;
   int misused(const char* procedure, const char* how) const override;
 
   // Its handle's; until release().

@@ -31,7 +31,7 @@ int conclude(Operation& operation, MPI_Status* status) {
 }
 
 int tell(const char* procedure, const Operation& operation, int error_class) {
-  return error_class == MPI_SUCCESS ? MPI_SUCCESS : operation.tell(procedure, error_class);
+  return error_class == MPI_SUCCESS ? MPI_SUCCESS : operation.raise(procedure, error_class);
 }
 
 void let_go(Operation& operation, MPI_Request* handle) {

@@ -32,7 +32,7 @@ void Request::describe(MPI_Status* status) const {
   PMPI_Status_set_elements_x(status, MPI_BYTE, got ? static_cast<MPI_Count>(args.total()) : 0);
 }
 
-int Request::tell(const char* procedure, int error_class) const {
+int Request::raise(const char* procedure, int error_class) const {
   return fail(procedure, identity.get(), error_class,
               "the partitions of this operation with rank %d and tag %d are %llu bytes in all, and those of the other "
               "side %llu; make the totals equal",

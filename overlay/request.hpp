@@ -65,7 +65,7 @@ struct Operation : std::enable_shared_from_this<Operation> {
   // Of an operation that is complete.
   virtual void describe(MPI_Status* status) const = 0;
   // An error goes to its handler, and is returned.
-  virtual int tell(const char* procedure, int error_class) const = 0;
+  virtual int raise(const char* procedure, int error_class) const = 0;
   // The same, with a text about a misuse of it.
   virtual int misused(const char* procedure, const char* how) const = 0;
 
@@ -90,7 +90,7 @@ struct Request : Operation {
   Request(IdentityPtr i, const Arguments& a, bool is_send);
   void release() override;
   void describe(MPI_Status* status) const override;
-  int tell(const char* procedure, int error_class) const override;
+  int raise(const char* procedure, int error_class) const override;
   int misused(const char* procedure, const char* how) const override;
   // No control message is needed any more before everything can move. For MPIX_Pbuf_prepare.
   virtual bool is_prepared() = 0;
