@@ -8,10 +8,11 @@ namespace heddle::overlay {
 // No request has such a status.
 void set_empty_status(MPI_Status* status);
 // REQUIRES: the request is complete or inactive. It is inactive afterwards, and its error is returned, not yet handed to a handler.
-int conclude(Request& request, MPI_Status* status);
-void describe(const Request& request, MPI_Status* status);
+int conclude(Operation& operation, MPI_Status* status);
 // An error that `conclude` returned goes to its handler.
-int tell(const char* procedure, const Request& request, int error_class);
-bool is_over(Request& request);
+int tell(const char* procedure, const Operation& operation, int error_class);
+bool is_over(Operation& operation);
+// After that: a handle that stands for one run is gone.
+void let_go(Operation& operation, MPI_Request* handle);
 
 }  // namespace heddle::overlay

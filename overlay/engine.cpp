@@ -95,15 +95,15 @@ void Engine::match(Receive& receive, const Control& setup) {
 }
 
 void Engine::drop(Request& request) {
-  std::shared_ptr<Request> last;  // whose end is outside the lock
+  std::shared_ptr<Operation> last;  // whose end is outside the lock
   const std::lock_guard guard(lock_);
   last = request.shared_from_this();
   request.sends ? sends_.erase(request.id) : receives_.erase(request.id);
 }
 
-void Engine::want(Request& request) {
-  if (!request.in_attention) attention_.push_back(request.shared_from_this());
-  request.in_attention = true;
+void Engine::want(Operation& operation) {
+  if (!operation.in_attention) attention_.push_back(operation.shared_from_this());
+  operation.in_attention = true;
   waiting_.store(true, std::memory_order_relaxed);
   if (!has_thread_ || stop_) return;
   news_ = true;
@@ -125,9 +125,9 @@ bool Engine::start_thread() noexcept {
   return has_thread();
 }
 
-void Engine::attend_to(Request& request) {
+void Engine::attend_to(Operation& operation) {
   const std::lock_guard guard(lock_);
-  want(request);
+  want(operation);
 }
 
 void Engine::say(Carrier& carrier, int rank, const Control& control) {
@@ -192,7 +192,7 @@ void Engine::step_messages() {
 }
 
 void Engine::progress() {
-  std::vector<std::shared_ptr<Request>> wanted;
+  std::vector<std::shared_ptr<Operation>> wanted;
   {
     const std::unique_lock guard(lock_, std::try_to_lock);
     if (!guard.owns_lock()) return;
@@ -200,7 +200,7 @@ void Engine::progress() {
     wanted.swap(attention_);
     for (const auto& request : wanted) request->in_attention = false;
   }
-  std::vector<std::shared_ptr<Request>> again;
+  std::vector<std::shared_ptr<Operation>> again;
   for (auto& request : wanted) {
     if (!request->attend()) again.push_back(std::move(request));
   }

@@ -46,7 +46,7 @@ class Engine {
   void drop(Request& request);
   // For the report.
   void count(bool by_rma) noexcept { (by_rma ? by_windows_ : by_messages_).fetch_add(1, std::memory_order_relaxed); }
-  void attend_to(Request& request);
+  void attend_to(Operation& operation);
   void say(Carrier& carrier, int rank, const Control& control);
   void progress();
   // Of a call that returns at once, where no thread does it.
@@ -73,7 +73,7 @@ class Engine {
   void step_messages();
   void handle(const std::shared_ptr<Carrier>& carrier, int source, const Control& control);
   void match(Receive& receive, const Control& setup);
-  void want(Request& request);
+  void want(Operation& operation);
   bool start_thread() noexcept;
   void run();
   void agree_on_the_end();
@@ -90,7 +90,7 @@ class Engine {
   std::map<Key, std::deque<Control>> early_;
   std::list<Outgoing> outgoing_;
   std::uint64_t sent_ = 0, received_ = 0;  // over MPI_COMM_WORLD's
-  std::vector<std::shared_ptr<Request>> attention_;
+  std::vector<std::shared_ptr<Operation>> attention_;
   std::thread thread_;
   std::condition_variable wake_;
   bool asleep_ = false, stop_ = false, news_ = false;

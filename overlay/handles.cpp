@@ -5,7 +5,7 @@
 
 namespace heddle::overlay {
 
-std::atomic<Request*> request_slots[kMostRequests];  // pages that nobody touched take no memory
+std::atomic<Operation*> request_slots[kMostRequests];  // pages that nobody touched take no memory
 
 namespace {
 
@@ -29,7 +29,7 @@ Handle to_handle(std::size_t slot) noexcept {
 
 }  // namespace
 
-bool add_request(Request& request, MPI_Request* handle) noexcept {
+bool add_request(Operation& request, MPI_Request* handle) noexcept {
   const std::lock_guard guard(lock);
   std::size_t slot = fresh;
   if (!freed().empty()) {

@@ -17,10 +17,10 @@
 
 namespace heddle::overlay {
 
-struct Request;
+struct Operation;
 
 inline constexpr std::size_t kMostRequests = 1 << 20;
-extern std::atomic<Request*> request_slots[kMostRequests];
+extern std::atomic<Operation*> request_slots[kMostRequests];
 
 // Of a handle that is none of ours: kMostRequests or more.
 template <class Handle>
@@ -37,12 +37,12 @@ std::size_t slot_of(Handle handle) noexcept {
 inline bool is_ours(MPI_Request handle) noexcept { return slot_of(handle) < kMostRequests; }
 
 // REQUIRES: is_ours(handle). Null: it was freed.
-inline Request* find_request(MPI_Request handle) noexcept {
+inline Operation* find_request(MPI_Request handle) noexcept {
   return request_slots[slot_of(handle)].load(std::memory_order_acquire);
 }
 
 // False: there are kMostRequests.
-bool add_request(Request& request, MPI_Request* handle) noexcept;
+bool add_request(Operation& request, MPI_Request* handle) noexcept;
 void remove_request(MPI_Request handle) noexcept;
 // All handles name nothing from now on.
 void forget_requests() noexcept;

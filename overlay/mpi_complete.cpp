@@ -8,18 +8,6 @@
 
 namespace heddle::overlay {
 
-void describe(const Request& request, MPI_Status* status) {
-  if (status == MPI_STATUS_IGNORE) return;
-  const bool nobody = request.args.carrier_peer == MPI_PROC_NULL;
-  const bool got = !request.sends && !nobody && request.error == MPI_SUCCESS;
-  set_empty_status(status);
-  if (!request.sends) {
-    status->MPI_SOURCE = request.args.peer;
-    status->MPI_TAG = nobody ? MPI_ANY_TAG : request.args.tag;
-  }
-  PMPI_Status_set_elements_x(status, MPI_BYTE, got ? static_cast<MPI_Count>(request.args.total()) : 0);
-}
-
 void set_empty_status(MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE) return;
   const int error = status->MPI_ERROR;  // which only those for several requests set
@@ -31,27 +19,29 @@ void set_empty_status(MPI_Status* status) {
   PMPI_Status_set_cancelled(status, 0);
 }
 
-int conclude(Request& request, MPI_Status* status) {
-  if (!request.is_active()) {
+int conclude(Operation& operation, MPI_Status* status) {
+  if (!operation.is_active()) {
     set_empty_status(status);
     return MPI_SUCCESS;
   }
-  describe(request, status);
-  const int error = request.error;
-  request.active.store(false, std::memory_order_release);
+  operation.describe(status);
+  const int error = operation.error;
+  operation.active.store(false, std::memory_order_release);
   return error;
 }
 
-int tell(const char* procedure, const Request& request, int error_class) {
-  if (error_class == MPI_SUCCESS) return MPI_SUCCESS;
-  return fail(procedure, request.identity.get(), error_class,
-              "the partitions of this operation with rank %d and tag %d are %llu bytes in all, and those of the other "
-              "side %llu; make the totals equal",
-              request.args.peer, request.args.tag, static_cast<unsigned long long>(request.args.total()),
-              static_cast<unsigned long long>(request.peer_total));
+int tell(const char* procedure, const Operation& operation, int error_class) {
+  return error_class == MPI_SUCCESS ? MPI_SUCCESS : operation.raise(procedure, error_class);
 }
 
-bool is_over(Request& request) { return !request.is_active() || request.poll(); }
+void let_go(Operation& operation, MPI_Request* handle) {
+  if (!operation.is_once) return;
+  remove_request(*handle);
+  *handle = MPI_REQUEST_NULL;
+  operation.release();
+}
+
+bool is_over(Operation& operation) { return !operation.is_active() || operation.poll(); }
 
 }  // namespace heddle::overlay
 
@@ -73,7 +63,7 @@ class Mixed {
  public:
   struct Own {
     int index;
-    Request* request;
+    Operation* request;
   };
 
   Mixed(int count, MPI_Request requests[]) : Mixed(count, const_cast<const MPI_Request*>(requests)) { all_ = requests; }
@@ -91,6 +81,7 @@ class Mixed {
   }
 
   int host_count() const noexcept { return static_cast<int>(host.size()); }
+  void let_go(const Own& one) { heddle::overlay::let_go(*one.request, &all_[one.index]); }
   void put_back() {
     for (std::size_t i = 0; i < host.size(); ++i) all_[host_index[i]] = host[i];
   }
@@ -125,12 +116,11 @@ bool visit_over(const Mixed& mixed, Visit visit) {
 }
 
 // One of ours in an array is handed over.
-void conclude_in(const char* name, const Mixed::Own& own, MPI_Status* status, int* rc) {
+void conclude_in(const char* name, Mixed& mixed, const Mixed::Own& own, MPI_Status* status, int* rc) {
   const int error = conclude(*own.request, status);
   set_error(status, error);
-  if (error == MPI_SUCCESS) return;
-  tell(name, *own.request, error);
-  *rc = MPI_ERR_IN_STATUS;
+  if (tell(name, *own.request, error) != MPI_SUCCESS) *rc = MPI_ERR_IN_STATUS;
+  mixed.let_go(own);
 }
 
 int all(const char* name, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
@@ -157,7 +147,7 @@ int all(const char* name, int count, MPI_Request requests[], int* flag, MPI_Stat
   for (std::size_t i = 0; i < mixed.host.size() && statuses != MPI_STATUSES_IGNORE; ++i) {
     statuses[mixed.host_index[i]] = host_statuses[i];
   }
-  for (const auto& own : mixed.own) conclude_in(name, own, at(statuses, own.index), &rc);
+  for (const auto& own : mixed.own) conclude_in(name, mixed, own, at(statuses, own.index), &rc);
   return rc;
 }
 
@@ -170,6 +160,7 @@ int any(const char* name, int count, MPI_Request requests[], int* index, int* fl
     const bool active = visit_over(mixed, [&](const Mixed::Own& own) {
       *index = own.index;
       rc = tell(name, *own.request, conclude(*own.request, status));
+      mixed.let_go(own);
       return false;
     });
     if (*index != MPI_UNDEFINED) return true;
@@ -205,7 +196,7 @@ int some(const char* name, int count, MPI_Request requests[], bool waits, int* o
   const auto try_some = [&] {
     *outcount = 0;
     bool active = visit_over(mixed, [&](const Mixed::Own& own) {
-      conclude_in(name, own, at(statuses, *outcount), &rc);
+      conclude_in(name, mixed, own, at(statuses, *outcount), &rc);
       indices[(*outcount)++] = own.index;
       return true;
     });
@@ -234,12 +225,16 @@ int some(const char* name, int count, MPI_Request requests[], bool waits, int* o
   return rc;
 }
 
-int start_one(const char* name, Request* request) {
+// One of ours that is over is handed over, alone.
+int end(const char* name, Operation& own, MPI_Request* handle, MPI_Status* status) {
+  const int rc = tell(name, own, conclude(own, status));
+  let_go(own, handle);
+  return rc;
+}
+
+int start_one(const char* name, Operation* request) {
   if (request == nullptr) return freed(name);
-  if (request->is_active()) {
-    return fail(name, request->identity.get(), MPI_ERR_REQUEST, "the partitioned operation with rank %d is active",
-                request->args.peer);
-  }
+  if (request->is_active()) return request->misused(name, "is active");
   request->start();
   return MPI_SUCCESS;
 }
@@ -273,10 +268,10 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     engine().wait([&] { return (rc = PMPI_Test(request, &done, status)) != MPI_SUCCESS || done; });
     return rc;
   }
-  Request* own = find_request(*request);
+  Operation* own = find_request(*request);
   if (own == nullptr) return freed(__func__);
   engine().wait([own] { return is_over(*own); });
-  return tell(__func__, *own, conclude(*own, status));
+  return end(__func__, *own, request, status);
 }
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
@@ -284,11 +279,11 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     engine().step();
     return PMPI_Test(request, flag, status);
   }
-  Request* own = find_request(*request);
+  Operation* own = find_request(*request);
   if (own == nullptr) return freed(__func__);
   engine().progress();
   *flag = is_over(*own);
-  return *flag ? tell(__func__, *own, conclude(*own, status)) : MPI_SUCCESS;
+  return *flag ? end(__func__, *own, request, status) : MPI_SUCCESS;
 }
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
@@ -323,7 +318,7 @@ int MPI_Testsome(int count, MPI_Request requests[], int* outcount, int indices[]
 
 int MPI_Request_free(MPI_Request* request) {
   if (!is_ours(*request)) return PMPI_Request_free(request);
-  Request* own = find_request(*request);
+  Operation* own = find_request(*request);
   if (own == nullptr && engine().is_closed()) {  // by a callback within the host's finalize
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
@@ -341,12 +336,12 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
     engine().step();
     return PMPI_Request_get_status(request, flag, status);
   }
-  Request* own = find_request(request);
+  Operation* own = find_request(request);
   if (own == nullptr) return freed(__func__);
   engine().progress();
   *flag = is_over(*own);
   if (!*flag) return MPI_SUCCESS;
-  own->is_active() ? describe(*own, status) : set_empty_status(status);
+  own->is_active() ? own->describe(status) : set_empty_status(status);
   return MPI_SUCCESS;
 }
 
@@ -373,7 +368,7 @@ int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* ind
   *flag = 1;
   const bool active = visit_over(mixed, [&](const Mixed::Own& own) {
     *index = own.index;
-    describe(*own.request, status);
+    own.request->describe(status);
     return false;
   });
   if (*index != MPI_UNDEFINED) return MPI_SUCCESS;
@@ -393,7 +388,7 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* ou
   engine().progress();
   *outcount = 0;
   const bool active = visit_over(mixed, [&](const Mixed::Own& own) {
-    describe(*own.request, at(statuses, *outcount));
+    own.request->describe(at(statuses, *outcount));
     indices[(*outcount)++] = own.index;
     return true;
   });
@@ -414,9 +409,9 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* ou
 
 int MPI_Cancel(MPI_Request* request) {
   if (!is_ours(*request)) return PMPI_Cancel(request);
-  const Request* own = find_request(*request);
+  const Operation* own = find_request(*request);
   if (own == nullptr) return freed(__func__);
-  return fail(__func__, own->identity.get(), MPI_ERR_REQUEST, "a partitioned operation cannot be cancelled");
+  return own->misused(__func__, "cannot be cancelled");
 }
 
 }  // extern "C"

@@ -17,6 +17,12 @@ bool is_on() { return settings().partitioned != Settings::Partitioned::kOff; }
   return !is_on() || (!is_ours(request) && request != MPI_REQUEST_NULL);
 }
 
+// Null: it is none, or freed, or a collective's.
+Request* partitioned(MPI_Request handle) {
+  Operation* operation = is_ours(handle) ? find_request(handle) : nullptr;
+  return operation != nullptr && operation->is_partitioned ? static_cast<Request*>(operation) : nullptr;
+}
+
 int size_of_peers(MPI_Comm comm) {
   int inter = 0, size = 0;
   PMPI_Comm_test_inter(comm, &inter);
@@ -110,7 +116,7 @@ int init(const char* name, const void* buffer, int partitions, MPI_Count count, 
 
 // A started send with these partitions; else the error, told.
 int find_send(const char* name, MPI_Request handle, int low, int high, Send** out) {
-  Request* request = is_ours(handle) ? find_request(handle) : nullptr;
+  Request* request = partitioned(handle);
   const Identity* identity = request == nullptr ? nullptr : request->identity.get();
   if (request == nullptr || !request->sends) {
     return fail(name, identity, MPI_ERR_REQUEST, "the request is not a partitioned send");
@@ -141,12 +147,12 @@ int ready_range(const char* name, int low, int high, MPI_Request handle) {
 }
 
 int prepare(const char* name, MPI_Request handle) {
-  Request* request = is_ours(handle) ? find_request(handle) : nullptr;
+  Request* request = partitioned(handle);
   if (request == nullptr || !request->is_active()) {
     return fail(name, request == nullptr ? nullptr : request->identity.get(), MPI_ERR_REQUEST,
                 "the request is not partitioned, or not started");
   }
-  const std::shared_ptr<Request> keep = request->shared_from_this();
+  const std::shared_ptr<Operation> keep = request->shared_from_this();
   engine().wait([&] { return request->poll() || request->is_prepared(); });
   return request->is_complete() ? tell(name, *request, request->error) : MPI_SUCCESS;
 }
@@ -219,7 +225,7 @@ int MPI_Parrived(MPI_Request handle, int partition, int* flag) {
 #endif
   *flag = 1;
   if (handle == MPI_REQUEST_NULL) return MPI_SUCCESS;
-  Request* request = is_ours(handle) ? find_request(handle) : nullptr;
+  Request* request = partitioned(handle);
   const Identity* identity = request == nullptr ? nullptr : request->identity.get();
   if (request == nullptr || request->sends) {
     return fail(__func__, identity, MPI_ERR_REQUEST, "the request is not a partitioned receive");

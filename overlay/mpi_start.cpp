@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "buffer.hpp"
+#include "coll_comm.hpp"
 #include "engine.hpp"
 #include "settings.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 bool is_on() { return settings().partitioned != Settings::Partitioned::kOff; }
 
 int begin(int rc) {
+  if (rc == MPI_SUCCESS) open_collectives();
   if (rc != MPI_SUCCESS || !is_on()) return rc;
   if (!packs_bare_bytes(MPI_COMM_SELF)) {
     std::fprintf(stderr,
@@ -42,6 +44,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 }
 
 int MPI_Finalize(void) {
+  close_collectives();
   if (engine().world() != nullptr) engine().close();
   return PMPI_Finalize();
 }

@@ -51,22 +51,49 @@ struct Arguments {
   std::uint64_t total() const noexcept { return each * partitions; }
 };
 
-struct Request : std::enable_shared_from_this<Request> {
-  Request(IdentityPtr i, const Arguments& a, bool is_send);
-  virtual ~Request() = default;
+// What a handle of the overlay stands for: a partitioned operation, or a planned collective (coll_request.hpp).
+struct Operation : std::enable_shared_from_this<Operation> {
+  explicit Operation(bool partitioned, bool once = false) : is_partitioned(partitioned), is_once(once) {}
+  virtual ~Operation() = default;
   virtual void start() = 0;
   // Moves what can move. True: the operation is complete.
   virtual bool poll() = 0;
   // The same for the engine. True: it need not ask again before something is said about it.
   virtual bool attend() = 0;
   // The owner has let go.
-  void release();
-  // No control message is needed any more before everything can move. For MPIX_Pbuf_prepare.
-  virtual bool is_prepared() = 0;
+  virtual void release() = 0;
+  // Of an operation that is complete.
+  virtual void describe(MPI_Status* status) const = 0;
+  // An error goes to its handler, and is returned.
+  virtual int raise(const char* procedure, int error_class) const = 0;
+  // The same, with a text about a misuse of it.
+  virtual int misused(const char* procedure, const char* how) const = 0;
 
   bool is_active() const noexcept { return active.load(std::memory_order_acquire); }
   bool is_complete() const noexcept { return complete.load(std::memory_order_acquire); }
   bool is_pending() const noexcept { return is_active() && !is_complete(); }
+
+  const bool is_partitioned;
+  const bool is_once;  // the handle is gone when it is over
+  std::atomic<bool> active{false}, complete{false};
+  int error = MPI_SUCCESS;    // of this start; written before `complete`
+  bool in_attention = false;  // of the engine's lock
+
+ protected:
+  void finish(int error_class) noexcept {
+    error = error_class;
+    complete.store(true, std::memory_order_release);
+  }
+};
+
+struct Request : Operation {
+  Request(IdentityPtr i, const Arguments& a, bool is_send);
+  void release() override;
+  void describe(MPI_Status* status) const override;
+  int raise(const char* procedure, int error_class) const override;
+  int misused(const char* procedure, const char* how) const override;
+  // No control message is needed any more before everything can move. For MPIX_Pbuf_prepare.
+  virtual bool is_prepared() = 0;
 
   const bool sends;
   const IdentityPtr identity;
@@ -75,15 +102,11 @@ struct Request : std::enable_shared_from_this<Request> {
   Buffer buffer;
   std::uint64_t id = 0;
   std::atomic<std::uint32_t> epoch{0};
-  std::atomic<bool> active{false}, complete{false};
   std::atomic<bool> orphan{false};
   std::atomic<bool> linked{false};
-  int error = MPI_SUCCESS;       // of the epoch; written before `complete`
   std::uint64_t peer_total = 0;  // where it is refused
-  bool in_attention = false;     // of the engine's lock
 
  protected:
-  void finish(int error_class) noexcept;
   void say(Control control);
   bool test_some();  // of the host's requests, `found` of them into indices; false: there are none
   void free_host_requests();

@@ -1,8 +1,11 @@
 #include "settings.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+
+#include "coll_kinds.hpp"
 
 namespace heddle::overlay {
 namespace {
@@ -11,6 +14,25 @@ namespace {
   std::fprintf(stderr, "heddle overlay: %s='%.*s' is none of %s\n", name, static_cast<int>(value.size()), value.data(),
                choices);
   std::exit(1);
+}
+
+void read_collectives(std::string_view value, Settings& made) {
+  made.collectives_by_profile = value == "auto";
+  if (value == "auto" || value == "off") return;
+  if (value == "all") {
+    made.collectives = (1u << kKinds) - 1;
+    return;
+  }
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    const auto* found = std::find(std::begin(kKindNames), std::end(kKindNames), name);
+    if (found == std::end(kKindNames)) {
+      refuse("HEDDLE_OVERLAY_COLLECTIVES", name,
+             "auto, all, off, or of barrier, bcast, reduce, allreduce, allgather, reduce_scatter_block, alltoall");
+    }
+    made.collectives |= 1u << (found - std::begin(kKindNames));
+  }
 }
 
 Settings read() {
@@ -26,6 +48,14 @@ Settings read() {
     } else {
       refuse("HEDDLE_OVERLAY_PARTITIONED", value, "persistent, rma, off");
     }
+  }
+  if (const char* text = std::getenv("HEDDLE_OVERLAY_COLLECTIVES"); text != nullptr && *text != '\0') {
+    read_collectives(text, made);
+  }
+  if (const char* text = std::getenv("HEDDLE_OVERLAY_SHARED_MEMORY"); text != nullptr && *text != '\0') {
+    const std::string_view value = text;
+    if (value != "on" && value != "off") refuse("HEDDLE_OVERLAY_SHARED_MEMORY", value, "on, off");
+    made.shared_memory = value == "on";
   }
   if (const char* text = std::getenv("HEDDLE_OVERLAY_PROGRESS"); text != nullptr && *text != '\0') {
     const std::string_view value = text;

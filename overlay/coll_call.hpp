@@ -1,0 +1,123 @@
+// From the arguments of a collective to what is to be done, or to the host.
+//
+// Problem: all ranks have to go the same way, and each sees only its own arguments.
+// Method:  what decides is the same at all ranks in every right program: the communicator, the bytes, and for a reduction the type and
+//          the operation. Arguments that are wrong go to the host, whose errors they are then.
+#pragma once
+
+#include <optional>
+
+#include "coll_comm.hpp"
+#include "coll_types.hpp"
+#include "engine.hpp"
+#include "errors.hpp"
+
+namespace heddle::overlay {
+
+// Wanted, and the bytes of the vector or of a rank's block. `needs`: which buffers must not be null where there are bytes.
+struct Asked {
+  Wanted wanted;
+  std::uint64_t bytes = 0;
+  bool right = false;
+};
+
+// False: an argument is wrong, or not for a plan.
+inline bool bytes_of(MPI_Count count, MPI_Datatype type, std::uint64_t* bytes) {
+  if (count < 0 || type == MPI_DATATYPE_NULL) return false;
+  const KnownType known = known_type(type);
+  const MPI_Count size = known.kind != TypeKind::kUnknown ? known.size : type_size(type);
+  MPI_Count all = 0;
+  if (size < 0 || __builtin_mul_overflow(size, count, &all)) return false;
+  *bytes = static_cast<std::uint64_t>(all);
+  return true;
+}
+
+inline Asked barrier_of() { return {Wanted(), 0, true}; }
+
+inline Asked bcast_of(void* data, MPI_Count count, MPI_Datatype type, int root) {
+  Asked a{{CollKind::kBcast, nullptr, data, 0, count, MPI_BYTE, type, MPI_OP_NULL, root}};
+  a.right = bytes_of(count, type, &a.bytes) && data != MPI_IN_PLACE;
+  return a;
+}
+
+inline Asked combined_of(CollKind kind, const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                         int root) {
+  Asked a{{kind, send, recv, 0, count, MPI_BYTE, type, op, root}};
+  a.right = combines(op, known_type(type).kind) && bytes_of(count, type, &a.bytes) && recv != MPI_IN_PLACE;
+  return a;
+}
+inline Asked reduce_of(const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op, int root) {
+  return combined_of(CollKind::kReduce, send, recv, count, type, op, root);
+}
+inline Asked allreduce_of(const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op) {
+  return combined_of(CollKind::kAllreduce, send, recv, count, type, op, 0);
+}
+inline Asked reduce_scatter_block_of(const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op) {
+  return combined_of(CollKind::kReduceScatterBlock, send, recv, count, type, op, 0);
+}
+
+inline Asked moved_of(CollKind kind, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
+                      MPI_Count count, MPI_Datatype type) {
+  Asked a{{kind, send, recv, send_count, count, send_type, type, MPI_OP_NULL, 0}};
+  std::uint64_t sent = 0;
+  a.right = bytes_of(count, type, &a.bytes) && recv != MPI_IN_PLACE;
+  if (a.right && send != MPI_IN_PLACE) a.right = bytes_of(send_count, send_type, &sent) && sent == a.bytes;
+  return a;
+}
+inline Asked allgather_of(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv, MPI_Count count,
+                          MPI_Datatype type) {
+  return moved_of(CollKind::kAllgather, send, send_count, send_type, recv, count, type);
+}
+inline Asked alltoall_of(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv, MPI_Count count,
+                         MPI_Datatype type) {
+  return moved_of(CollKind::kAlltoall, send, send_count, send_type, recv, count, type);
+}
+
+// By a plan: the communicator. Null: by the host.
+inline CollComm* planned(MPI_Comm handle, const Asked& asked, Way way) {
+  CollComm* comm = planned_comm(handle);
+  if (comm == nullptr || !asked.right || !comm->plans(asked.wanted.kind, way, asked.bytes)) return nullptr;
+  if (asked.wanted.root < 0 || asked.wanted.root >= comm->size) return nullptr;
+  const bool at_root = asked.wanted.kind != CollKind::kReduce || asked.wanted.root == comm->rank;
+  if (asked.wanted.send == MPI_IN_PLACE && !at_root) return nullptr;
+  return comm;
+}
+
+int run_blocking(const char* name, MPI_Comm handle, CollComm& comm, const Wanted& wanted, std::uint64_t bytes);
+int conclude_collective(const char* name, MPI_Comm comm, int error_class);
+int no_memory(const char* name, MPI_Comm comm);
+
+void finish_pending(CollComm& comm);
+
+// A collective of the host that may wait for other ranks.
+template <class Host>
+int by_host(MPI_Comm handle, Host host) {
+  if (CollComm* comm = planned_comm(handle); comm != nullptr) finish_pending(*comm);
+  return host();
+}
+
+template <class Host>
+int blocking(const char* name, MPI_Comm handle, const Asked& asked, Host host) {
+  CollComm* comm = planned(handle, asked, Way::kBlocking);
+  if (comm != nullptr) return run_blocking(name, handle, *comm, asked.wanted, asked.bytes);
+  return by_host(handle, host);
+}
+
+int run_nonblocking(CollComm& comm, const char* name, MPI_Comm handle, const Asked& asked, MPI_Request* request);
+int make_persistent(CollComm& comm, int tag, const char* name, MPI_Comm handle, const Asked& asked,
+                    MPI_Request* request);
+
+template <class Host>
+int nonblocking(const char* name, MPI_Comm handle, const Asked& asked, MPI_Request* request, Host host) {
+  CollComm* comm = planned(handle, asked, Way::kNonblocking);
+  return comm == nullptr ? host() : run_nonblocking(*comm, name, handle, asked, request);
+}
+
+template <class Host>
+int persistent(const char* name, MPI_Comm handle, const Asked& asked, MPI_Request* request, Host host) {
+  CollComm* comm = planned(handle, asked, Way::kPersistent);
+  const int tag = comm == nullptr ? -1 : comm->keep_tag();
+  return tag < 0 ? by_host(handle, host) : make_persistent(*comm, tag, name, handle, asked, request);
+}
+
+}  // namespace heddle::overlay

@@ -1,0 +1,89 @@
+// What the overlay keeps of a communicator for its planned collectives.
+//
+// Problem: a planned collective's messages must meet none of the program's; and who never uses one should not pay for a communicator.
+// Method:  the first planned collective on a communicator duplicates it, which is collective as it is itself: a blocking one at once, a
+//          nonblocking one by MPI_Comm_idup, which its run waits for. What decides that a call goes by a plan is known to all
+//          ranks: the size, the bytes, the operation, and the table that rank 0 read (coll_profile.hpp). Each collective has a
+//          tag of its own: by turns in the lower half of the host's tags; a persistent one keeps one of the upper half, as
+//          ranks may start theirs in any order.
+// Threads: collectives on one communicator are called by one thread at a time, as MPI says. Their runs go on in any thread.
+// Cost:    known: two comparisons, for the communicator that a thread asked for last.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "coll_board.hpp"
+#include "coll_job.hpp"
+#include "coll_profile.hpp"
+#include "plan/cache.hpp"
+
+namespace heddle::overlay {
+
+class CollComm : public std::enable_shared_from_this<CollComm> {
+ public:
+  explicit CollComm(MPI_Comm comm);
+  ~CollComm();
+  CollComm(const CollComm&) = delete;
+  CollComm& operator=(const CollComm&) = delete;
+
+  // Whether such a call goes by a plan. `bytes`: of the vector, or of a rank's block; the same at all ranks.
+  bool plans(CollKind kind, Way way, std::uint64_t bytes) const noexcept;
+
+  // The communicator of its own. May wait for the other ranks.
+  void open();
+  // The same, without waiting.
+  void begin_to_open();
+  bool is_open();  // true from some time after that on
+
+  int next_tag() noexcept { return static_cast<int>(count_++ % half_); }
+  // Negative: there is none left.
+  int keep_tag() noexcept { return kept_ >= half_ ? -1 : static_cast<int>(half_ + kept_++); }
+  // It is in `spare` when the communicator has kept as many plans as it may.
+  const plan::Plan& plan(CollKind kind, int root, std::uint64_t bytes, plan::Plan& spare);
+  // Null: not all ranks are on this node, or memory is short. REQUIRES: in a blocking collective, after open().
+  Board* board();
+
+  const int rank, size;
+  MPI_Comm own() const noexcept { return own_; }
+  // For the blocking ones, of which there is one at a time.
+  Job blocking;
+  plan::Plan spare_plan;
+  // Nonblocking and persistent ones that are under way.
+  std::atomic<int> pending{0};
+
+ private:
+  std::uint32_t ppn_ = 1;
+  bool on_one_node_ = false, board_tried_ = false;
+  const MPI_Comm comm_;
+  MPI_Comm own_ = MPI_COMM_NULL;
+  bool idup_begun_ = false;
+  std::mutex opening_;
+  MPI_Request idup_ = MPI_REQUEST_NULL;
+  std::atomic<bool> open_{false};
+  std::uint32_t half_ = 16384, count_ = 0, kept_ = 0;
+  SizeTable table_;
+  plan::Cache cache_;
+  std::unique_ptr<Board> board_;
+};
+using CollCommPtr = std::shared_ptr<CollComm>;
+
+// After the host's init: whether any collective goes by plans, at all. Collective over MPI_COMM_WORLD.
+void open_collectives();
+void close_collectives();
+// Null: the host's own, as on an intercommunicator, or of one process.
+CollComm* planned_comm(MPI_Comm comm);
+CollCommPtr share(CollComm& comm);
+
+// For the report.
+struct CollCounts {
+  std::atomic<std::uint64_t> by_messages{0}, by_memory{0};
+};
+extern CollCounts coll_counts;
+
+// While a measurement runs (coll_tune.cpp): 0: the host's, 1: planned; else as the table says.
+extern int forced_way;
+
+}  // namespace heddle::overlay

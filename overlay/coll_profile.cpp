@@ -1,0 +1,183 @@
+#include "coll_profile.hpp"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "host.hpp"
+
+namespace heddle::overlay {
+namespace {
+
+constexpr std::string_view kFirst = "heddle overlay profile 1", kLast = "end";
+constexpr std::size_t kMostBytes = 256 << 10;
+
+std::string_view word_of(std::string_view& rest) {
+  const std::size_t begin = std::min(rest.find_first_not_of(' '), rest.size());
+  rest.remove_prefix(begin);
+  const std::size_t end = std::min(rest.find(' '), rest.size());
+  const std::string_view word = rest.substr(0, end);
+  rest.remove_prefix(end);
+  return word;
+}
+
+template <class Number>
+bool number_of(std::string_view& rest, Number* out) {
+  const std::string_view word = word_of(rest);
+  const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), *out);
+  return failed == std::errc() && end == word.data() + word.size() && !word.empty();
+}
+
+template <class Names>
+std::optional<std::size_t> index_in(const Names& names, std::string_view word) {
+  const auto found = std::find(std::begin(names), std::end(names), word);
+  if (found == std::end(names)) return std::nullopt;
+  return static_cast<std::size_t>(found - std::begin(names));
+}
+
+bool parse_line(std::string_view rest, PlannedLine* line) {
+  if (word_of(rest) != "planned") return false;
+  const auto kind = index_in(kKindNames, word_of(rest)), way = index_in(kWayNames, word_of(rest));
+  if (!kind || !way) return false;
+  line->kind = static_cast<CollKind>(*kind);
+  line->way = static_cast<Way>(*way);
+  return number_of(rest, &line->ranks) && number_of(rest, &line->from) && number_of(rest, &line->to) &&
+         word_of(rest).empty() && line->ranks > 1 && line->from <= line->to;
+}
+
+}  // namespace
+
+bool CollProfile::parse(std::string_view text, std::string* why) {
+  host.clear();
+  lines.clear();
+  bool ended = false;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    PlannedLine planned{};
+    bool good = !ended;
+    if (number == 1) {
+      good = line == kFirst;
+    } else if (number == 2) {
+      good = line.substr(0, 5) == "host " && line.size() > 5;
+      if (good) host = line.substr(5);
+    } else if (line == kLast) {
+      ended = true;
+    } else if (good && (good = parse_line(line, &planned))) {
+      lines.push_back(planned);
+    }
+    if (good) continue;
+    *why = "line " + std::to_string(number) + ", '" + std::string(line.substr(0, 60)) + "', is not of a profile";
+    return false;
+  }
+  if (!ended) *why = "its end is missing";
+  return ended;
+}
+
+std::string CollProfile::print() const {
+  std::string text = std::string(kFirst) + "\nhost " + host + "\n";
+  for (const PlannedLine& line : lines) {
+    text += "planned " + std::string(kKindNames[static_cast<std::size_t>(line.kind)]) + " " +
+            std::string(kWayNames[static_cast<std::size_t>(line.way)]) + " " + std::to_string(line.ranks) + " " +
+            std::to_string(line.from) + " " + std::to_string(line.to) + "\n";
+  }
+  return text + std::string(kLast) + "\n";
+}
+
+SizeTable CollProfile::table(int ranks) const {
+  SizeTable made{};
+  int nearest = 0;
+  for (const PlannedLine& line : lines) {
+    if (line.ranks <= ranks) nearest = std::max(nearest, line.ranks);
+  }
+  for (const PlannedLine& line : lines) {
+    if (line.ranks != nearest) continue;
+    std::uint32_t& mask = made[static_cast<std::size_t>(line.kind)][static_cast<std::size_t>(line.way)];
+    for (int c = size_class(line.from); c <= size_class(line.to); ++c) mask |= 1u << c;
+  }
+  return made;
+}
+
+std::string own_profile_path() {
+  if (const char* named = std::getenv("HEDDLE_OVERLAY_PROFILE"); named != nullptr && *named != '\0') return named;
+  std::string folder;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
+    folder = cache;
+  } else if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    folder = std::string(home) + "/.cache";
+  } else {
+    return {};
+  }
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, sizeof host - 1);
+  return folder + "/heddle/overlay-" + host;
+}
+
+std::string load_own_profile(const std::string& host) {
+  const std::string path = own_profile_path();
+  const char* named = std::getenv("HEDDLE_OVERLAY_PROFILE");
+  const bool asked_for = named != nullptr && *named != '\0';
+  if (path.empty()) return {};
+  const auto refuse = [&](const std::string& why) {
+    std::fprintf(stderr,
+                 "heddle overlay: the profile %s is not used: %s; all collectives are the host's own. 'heddle tune "
+                 "--host' under this MPI writes another\n",
+                 path.c_str(), why.c_str());
+    return std::string();
+  };
+  std::string text;
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT && !asked_for ? std::string() : refuse(std::strerror(errno));
+  char part[4096];
+  ssize_t n = 0;
+  while (text.size() <= kMostBytes && (n = read(fd, part, sizeof part)) > 0) {
+    text.append(part, static_cast<std::size_t>(n));
+  }
+  const int cause = errno;
+  close(fd);
+  if (n < 0) return refuse(std::strerror(cause));
+  if (text.size() > kMostBytes) return refuse("it is too long for one");
+  CollProfile profile;
+  std::string why;
+  if (!profile.parse(text, &why)) return refuse(why);
+  if (profile.host != host) return refuse("it is of '" + profile.host + "', and this is '" + host + "'");
+  return text;
+}
+
+std::string host_name() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  PMPI_Get_library_version(text, &length);
+  std::string name(text, static_cast<std::size_t>(length));
+  name = name.substr(0, name.find('\n'));
+  for (char& c : name) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  while (!name.empty() && (name.back() == ' ' || name.back() == '\0')) name.pop_back();
+  return name;
+}
+
+bool store_own_profile(const std::string& path, const std::string& text, std::string* why) {
+  for (std::size_t at = path.find('/', 1); at != path.npos; at = path.find('/', at + 1)) {
+    mkdir(path.substr(0, at).c_str(), 0777);  // where it fails, opening the file says why
+  }
+  const std::string fresh = path + "." + std::to_string(getpid());
+  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const bool written = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (!written) *why = std::strerror(errno);
+  if (fd >= 0) close(fd);
+  if (written && rename(fresh.c_str(), path.c_str()) == 0) return true;
+  if (written) *why = std::strerror(errno);
+  if (fd >= 0) unlink(fresh.c_str());
+  return false;
+}
+
+}  // namespace heddle::overlay
