@@ -176,8 +176,8 @@ def judge(row, best_peer, limits, cores, noisy):
     if target.figure is not None:
         slower = 1.0 if target.bytes is None else slowness(limits, target.bytes, noisy)
         figures.append(target.figure / slower if bigger else target.figure * slower)
-        if row["metric"] == "latency" and not noisy:
-            figures[-1] = max(figures[-1], FLOOR * limits.get(("bare", target.bytes), 0))
+        if row["metric"] == "latency" and not noisy:  # of a fast machine not more than it can
+            figures[-1] = max(figures[-1], min(FLOOR * limits.get(("bare", target.bytes), 0), target.figure))
     if not figures:
         return None
     figure = max(figures) if bigger else min(figures)

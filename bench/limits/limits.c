@@ -26,8 +26,7 @@ enum {
   kBatches = 7,
   kRounds = 200000,
   kMessages = 400,
-  kBareBytes = 16 << 20,  // a batch of ping-pongs moves so many each way, or kBareRounds messages
-  kBareRounds = 20000
+  kBareBytes = 16 << 20  // moved each way by a batch of ping-pongs
 };
 
 struct Word {
@@ -111,7 +110,7 @@ static double copy_batch(struct Shared* shared, int side, char* user, unsigned* 
 }
 
 static double bare_batch(struct Shared* shared, int side, char* out, char* in, int bytes, unsigned* turn) {
-  int rounds = kBareBytes / bytes < kBareRounds ? kBareBytes / bytes : kBareRounds;
+  int rounds = kBareBytes / bytes;
   double start = bench_now();
   for (int m = 0; m < 2 * rounds; m++) {
     int sends = m % 2 == side;

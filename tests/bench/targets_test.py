@@ -80,7 +80,7 @@ class Scaling(unittest.TestCase):
         self.assertAlmostEqual(self.figure("latency", 8, "us", line=targets.LINE * 1.5), 0.1275, places=3)
 
     def test_no_latency_is_asked_below_what_bare_copies_take(self):
-        for bare, figure in ((80, 140 / 1.5), (100, 110), (120, 132)):
+        for bare, figure in ((80, 140 / 1.5), (100, 110), (120, 132), (200, 140)):
             asked = self.figure("latency", 4 << 20, "us", copy=1.5 * targets.COPY, **{f"_{4 << 20}": bare})
             self.assertAlmostEqual(asked, figure, delta=0.1)
         self.assertAlmostEqual(self.figure("latency", 4 << 20, "us", noisy=True, **{f"_{4 << 20}": 300}), 140, places=1)
