@@ -38,12 +38,12 @@ Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t byt
     return in_cell ? Way::kCell : Way::kMessages;
   }
   if (in_cell) return does == Does::kAllreduces && comm.size > 2 && bytes > kAlone ? Way::kParts : Way::kCell;
-  const bool is_long = board.reaches_all() && bytes / size_of(comm.size) >= kShortestPart;
   if (block > board.cell_bytes()) return Way::kMessages;
-  if (!is_long) {
+  if (bytes / size_of(comm.size) < kShortestPart) {
     const bool by_pieces = does == Does::kReduces && room.any_turns && block <= room.cell;
     return by_pieces ? Way::kPieces : Way::kMessages;
   }
+  if (!board.reaches_all()) return Way::kMessages;
   return does == Does::kReduces ? Way::kReduce : does == Does::kShares ? Way::kShare : Way::kAllreduce;
 }
 

@@ -1,5 +1,6 @@
 #include "coll/started.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -156,12 +157,11 @@ BoardOperation::BoardOperation(mpi::Comm& c, const Course& what, const Steps& by
   step = [](p2p::Task& task) { return go_on(static_cast<BoardOperation&>(task)); };
 }
 
-// Bytes of the cells of a board for one, where that is no more than some MiB.
-constexpr std::size_t kOwnCell = 64 << 10;
-constexpr int kMostWithThem = 16;
+// Bytes of a cell of a board for one, and of those of all ranks: there are up to four such rows, and no limit to such boards.
+constexpr std::size_t kOwnCell = 64 << 10, kOwnRow = 512 << 10;
 
 std::size_t cell_of_one(const mpi::Comm& comm, const wire::Board& common) noexcept {
-  return comm.size <= kMostWithThem ? kOwnCell : common.cell_bytes();
+  return std::max(std::min(kOwnCell, kOwnRow / size_of(comm.size)), common.cell_bytes());
 }
 
 Status least(mpi::Comm& comm, std::int64_t* values, int count) {

@@ -41,19 +41,25 @@ class Demand {
  public:
   // REQUIRES: `now`, how many were queued so far, does not fall.
   void note(std::uint64_t entries, std::uint64_t now) noexcept {
-    if (now - since_ > 2 * kWindow) {
-      since_ = now - kWindow;
-      entries_ /= 2;
-    }
+    age(now);
     entries_ += entries;
   }
   // How many are left until it is more than so many for each.
-  std::uint64_t left(std::uint64_t each, std::uint64_t now) const noexcept {
-    const std::uint64_t most = each * std::min(now - since_, 2 * kWindow);
+  std::uint64_t left(std::uint64_t each, std::uint64_t now) noexcept {
+    age(now);
+    const std::uint64_t most = each * (now - since_);
     return most - std::min(most, entries_);
   }
 
  private:
+  // What is older than a window counts half, and half as much with each more.
+  void age(std::uint64_t now) noexcept {
+    const std::uint64_t windows = (now - since_) / kWindow;
+    if (windows < 2) return;
+    entries_ >>= std::min<std::uint64_t>(windows - 1, 63);
+    since_ = now - kWindow;
+  }
+
   static constexpr std::uint64_t kWindow = 1024;
   std::uint64_t since_ = 0, entries_ = 0;
 };

@@ -243,13 +243,16 @@ TEST(AdaptiveEngine, FewWildcardsGetNoTable) {
       EXPECT_EQ(engine.extract({1, left > 0 ? kAnySource : i, i}), &messages[static_cast<std::size_t>(i)]);
       if (left > 0) inspected += engine.stats().unexpected.inspected - before;
     }
-    return static_cast<double>(inspected) / wildcards;
+    return static_cast<double>(inspected) / std::max(wildcards, 1);
   };
   for (int round = 0; round < 100; ++round) EXPECT_EQ(take_all(1), kDepth);
   for (int round = 0; round < 100; ++round) take_all(kDepth);
   EXPECT_LT(take_all(kDepth), 2) << "all of them, from the table";
   for (int round = 0; round < 100; ++round) take_all(1);
   EXPECT_EQ(take_all(1), kDepth) << "the table went when one in 64 was left";
+  for (int round = 0; round < 100; ++round) take_all(kDepth);
+  for (int round = 0; round < 200; ++round) take_all(0);
+  EXPECT_EQ(take_all(1), kDepth) << "and when none was";
 }
 
 // The blocks of a queue with an old entry at its head, through which others pass, stay few; so do the entries that a search

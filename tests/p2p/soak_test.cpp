@@ -57,7 +57,7 @@ class Soak {
 
  private:
   std::size_t size(std::mt19937& random) const {
-    static constexpr std::size_t kBorders[] = {12, 40, 41, 152, 153, 16383, 16384, 16385, kMost};
+    static constexpr std::size_t kBorders[] = {12, 40, 41, 96, 97, 16383, 16384, 16385, kMost};
     const unsigned kind = random() % 10;
     if (kind < 5) return kBorders[random() % std::size(kBorders)];
     return sizeof(Name) + random() % (kind < 9 ? 200 : kMost - sizeof(Name));

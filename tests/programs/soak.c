@@ -65,8 +65,7 @@ static Random random_of(int round, int rank, int thread, int purpose) {
 }
 
 static int draw_size(Random* r) {
-  static const int kBorders[] = {0,        1, 8, 39, 40, 41, 151, 152, 153, 16383, 16384, 16385, 65536, kMaxBytes - 1,
-                                 kMaxBytes};
+  static const int kBorders[] = {0, 1, 8, 39, 40, 41, 95, 96, 97, 16383, 16384, 16385, 65536, kMaxBytes - 1, kMaxBytes};
   unsigned kind = draw(r, 20);
   if (kind < 10) return kBorders[draw(r, sizeof kBorders / sizeof *kBorders)];
   return (int)draw(r, kind < 16 ? 200 : kind < 19 ? 20000 : kMaxBytes + 1);
