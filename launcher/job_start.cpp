@@ -3,11 +3,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <string_view>
 
 #include "base/profile.hpp"
 #include "boot/environment.hpp"
@@ -20,7 +22,7 @@
 namespace heddle::launcher {
 namespace {
 
-constexpr char kNetwork[] = "HEDDLE_NETWORK";
+constexpr std::string_view kNetwork = "HEDDLE_NETWORK", kProfile = "profile";
 
 // Unique among the jobs of its hosts, also among those whose mpiexec had the same pid.
 std::string job_name() {
@@ -117,15 +119,23 @@ Status Job::make_nodes() {
   return Status::ok();
 }
 
-// What all ranks have to know alike cannot come from the profiles of their hosts.
-void Job::add_network() {
-  if (std::getenv(kNetwork) != nullptr) return;
+// What all ranks have to know alike cannot come from the profiles of their hosts: HEDDLE_NETWORK=profile means this host's.
+void Job::put_network() {
+  const auto last = std::find_if(spec_.variables.rbegin(), spec_.variables.rend(),
+                                 [](const auto& variable) { return variable.first == kNetwork; });
+  if (last == spec_.variables.rend() || last->second != kProfile) return;
+  last->second.clear();
   const char* named = std::getenv("HEDDLE_PROFILE");
   Profile profile;
-  std::string warning;
-  if (!load_profile(named != nullptr ? named : "", &profile, &warning)) return;  // as the ranks will say
-  if (!warning.empty()) outputs_.say(warning);
-  if (!profile.network.empty()) spec_.variables.emplace_back(kNetwork, profile.network);
+  std::string why;
+  if (!load_profile(named != nullptr ? named : "", &profile, &why)) why = last_error_detail();
+  if (why.empty() && profile.network.find("between.") == std::string::npos) {
+    const std::string path = profile_path();
+    why = "HEDDLE_NETWORK=profile: nothing was measured between hosts" + (path.empty() ? path : " in " + path) +
+          "; run 'heddle tune --hosts'";
+  }
+  if (!why.empty()) return outputs_.say(why);
+  last->second = profile.network;
 }
 
 void Job::make_local_node() {
@@ -143,8 +153,8 @@ Status Job::make_remote_nodes() {
   }
   spec_.mapping = placement.mapping;
   spec_.variables = own_variables();
-  add_network();
   spec_.variables.insert(spec_.variables.end(), options_.variables.begin(), options_.variables.end());
+  put_network();
   spec_.out_is_terminal = outputs_.out().is_terminal();
   spec_.err_is_terminal = outputs_.err().is_terminal();
   HEDDLE_TRY(boot::read_detection_time(spec_.detection_seconds));

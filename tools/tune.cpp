@@ -30,15 +30,15 @@ using namespace heddle;
 
 constexpr char kTuneUsage[] =
     "heddle tune: measures this machine, with all of its cores busy, and stores what decides how long messages travel\n"
-    "and which way collectives over several hosts go\n"
+    "and, where that is asked for, which way collectives over several hosts go\n"
     "\n"
     "  heddle tune                  into $HEDDLE_PROFILE, or heddle/profile-<host> in $XDG_CACHE_HOME or ~/.cache\n"
     "  heddle tune --output FILE    into FILE; use it with HEDDLE_PROFILE=FILE\n"
     "  heddle tune --dry-run        only shows it\n"
     "  heddle tune --anyway         stores it although something else is running\n"
-    "  heddle tune --hosts A,B      also between these hosts, as mpiexec -hosts takes them; mpiexec tells all ranks of "
-    "a job\n"
-    "                               what the profile of its own host has of that\n"
+    "  heddle tune --hosts A,B      also between these hosts, as mpiexec -hosts takes them; HEDDLE_NETWORK=profile "
+    "uses "
+    "it\n"
     "  heddle tune ... -- OPTIONS   more options for that mpiexec\n"
     "\n"
     "Run it while nothing else does; it takes about five seconds. Programs read the profile when they start.\n";

@@ -21,24 +21,26 @@ Status time_of(const Spec& spec, const Choice& choice, std::uint64_t bytes, cons
 }  // namespace
 
 // Of any root: where it is changes little, and it is no part of what is remembered.
-std::uint32_t Measured::simulate_for(const Spec& asked, std::size_t size, std::atomic<std::uint8_t>& known) noexcept
-    try {
+std::uint8_t Measured::simulate_for(const Spec& asked, std::size_t size) noexcept try {
   Spec spec = asked;
   spec.root = 0;
   const std::uint64_t bytes = size == 0 ? 0 : std::uint64_t{1} << (size - 1);
-  std::uint32_t best = kNone;
+  const std::uint32_t usual = plan::choose(spec, bytes, network_.ppn);
   double least = 0;
+  if (!time_of(spec, choice_of(usual, spec, network_.ppn), bytes, network_, &least)) return kByTable;
+  least /= kClear;
+  std::uint8_t answer = kByTable;
   for (std::uint32_t i = kFirstRule[static_cast<std::size_t>(spec.collective)];
        i < kRuleCount && kRules[i].collective == spec.collective; ++i) {
     double seconds = 0;
-    if (!can_do(kRules[i], spec, network_.ppn)) continue;
-    if (!time_of(spec, choice_of(i, spec, network_.ppn), bytes, network_, &seconds)) return kNone;
-    if (best == kNone || seconds < least) best = i, least = seconds;
+    if (i == usual || !can_do(kRules[i], spec, network_.ppn)) continue;
+    // An error is the same for all ranks.
+    if (!time_of(spec, choice_of(i, spec, network_.ppn), bytes, network_, &seconds)) return kByTable;
+    if (seconds < least) answer = static_cast<std::uint8_t>(kFirst + i), least = seconds;
   }
-  known.store(static_cast<std::uint8_t>(best + 1), std::memory_order_relaxed);
-  return best;
+  return answer;
 } catch (const std::bad_alloc&) {
-  return kNone;
+  return 0;
 }
 
 }  // namespace heddle::plan
