@@ -42,6 +42,10 @@ with tempfile.TemporaryDirectory() as folder:
     for key in ("within.latency", "within.overhead", "within.gap", "within.byte", "crowding", "copy", "reduce"):
         check(re.search(rf"^network {key} [0-9.e-]+$", text, re.M), done)
     check(not re.search(r"^network (between|ports)", text, re.M), done)
+    fresh = pathlib.Path(folder) / "fresh"
+    done = run(heddle, "tune", "--anyway", HEDDLE_PROFILE=str(fresh), HEDDLE_NETWORK="speed=3", HEDDLE_PLANS="none",
+               HEDDLE_LONG_MESSAGES="never")
+    check(done.returncode == 0 and f"stored in {fresh}" in done.stdout and "HEDDLE_" not in done.stderr, done)
     done = run(heddle, "tune", "--dry-run", "--", "-no-such-option")
     check(done.returncode == 1 and "did not end well" in done.stderr, done)
     done = run(heddle, "info", XDG_CACHE_HOME=str(cache))
