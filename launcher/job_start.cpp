@@ -71,6 +71,27 @@ Status raise_descriptor_limit(std::size_t nodes) {
   return Status::ok();
 }
 
+// HEDDLE_NETWORK as a program gets it: the last that is set.
+std::string value_of(const Variables& variables, std::string value) {
+  for (const auto& [name, set] : variables) {
+    if (name == kNetwork) value = set;
+  }
+  return value;
+}
+
+// As the profile of this host has it; those of the ranks' hosts may differ.
+std::string network_of_profile(std::string* why) {
+  const char* named = std::getenv("HEDDLE_PROFILE");
+  Profile profile;
+  if (!load_profile(named != nullptr ? named : "", &profile, why)) *why = last_error_detail();
+  if (!why->empty()) return "off";
+  if (profile.network.find("between.") != std::string::npos) return profile.network;
+  *why = "HEDDLE_NETWORK=profile: nothing was measured between hosts";
+  if (const std::string path = profile_path(); !path.empty()) *why += " in " + path;
+  *why += "; run 'heddle tune --hosts'";
+  return "off";
+}
+
 }  // namespace
 
 Job::Job(const Options& options)
@@ -119,23 +140,20 @@ Status Job::make_nodes() {
   return Status::ok();
 }
 
-// What all ranks have to know alike cannot come from the profiles of their hosts: HEDDLE_NETWORK=profile means this host's.
+// The ranks of a collective would wait for each other if they knew different networks.
 void Job::put_network() {
-  const auto last = std::find_if(spec_.variables.rbegin(), spec_.variables.rend(),
-                                 [](const auto& variable) { return variable.first == kNetwork; });
-  if (last == spec_.variables.rend() || last->second != kProfile) return;
-  last->second.clear();
-  const char* named = std::getenv("HEDDLE_PROFILE");
-  Profile profile;
-  std::string why;
-  if (!load_profile(named != nullptr ? named : "", &profile, &why)) why = last_error_detail();
-  if (why.empty() && profile.network.find("between.") == std::string::npos) {
-    const std::string path = profile_path();
-    why = "HEDDLE_NETWORK=profile: nothing was measured between hosts" + (path.empty() ? path : " in " + path) +
-          "; run 'heddle tune --hosts'";
+  const std::string common = value_of(spec_.variables, "");
+  const std::string chosen = value_of(spec_.programs.front().variables, common);
+  std::string why, network = "off";
+  if (!std::ranges::all_of(spec_.programs, [&](const Program& p) { return value_of(p.variables, common) == chosen; })) {
+    why = "HEDDLE_NETWORK is not the same for all programs of this job; it is not used";
+  } else if (chosen == kProfile) {
+    network = network_of_profile(&why);
+  } else {
+    return;
   }
-  if (!why.empty()) return outputs_.say(why);
-  last->second = profile.network;
+  if (!why.empty()) outputs_.say(why);
+  for (Program& p : spec_.programs) p.variables.emplace_back(kNetwork, network);
 }
 
 void Job::make_local_node() {
