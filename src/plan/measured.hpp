@@ -2,16 +2,17 @@
 //
 // Problem: the limits of the table were measured on one machine; where leaders begin to pay depends on the network.
 // Method:  of a barrier and of an allreduce, whose limits in the table are such guesses, the rules that can do the call are compiled and
-//          simulated (cost.hpp), once for each power of two of bytes. Another rule than the table's is taken where it is kClear times as
-//          fast: a simulation knows neither noise nor how many cores there are. That is remembered. All ranks have the same
-//          numbers, and so the same answer.
-//          Other collectives go by the table: where it has one rule for all lengths, ranks that disagree about them run one plan.
+//          simulated (cost.hpp), once for each rule of the table, with a short and a long vector of those that it is for. Another rule is
+//          taken in its place where it is kClear times as fast for both: a simulation knows neither noise nor how many cores
+//          there are. That is remembered. All ranks have the same numbers, and so the same answer.
+//          So lengths on which ranks disagree give them different plans only where they do so by the table.
 // Threads: any. Two that ask for one thing at once both simulate.
-// Cost:    200 bytes; a first call of a size up to four simulations: 1 ms for 64 ranks, 5 ms for 256.
+// Cost:    200 bytes; three first calls of up to eight simulations: 2 ms for 64 ranks, 10 ms for 256.
 #pragma once
 
 #include <atomic>
-#include <bit>
+#include <cstddef>
+#include <cstdint>
 
 #include "plan/choose.hpp"
 #include "plan/cost.hpp"
@@ -23,6 +24,7 @@ class Measured {
   static constexpr std::uint32_t kMostRanks = 256;  // beyond: by the table
   static constexpr std::uint32_t kNone = ~0u;
   static constexpr double kClear = 1.5;
+  static constexpr std::size_t kMostRules = 32;  // of the table
 
   // `network.ppn`: ranks_of_node().
   explicit Measured(const Network& network) noexcept : network_(network) {}
@@ -30,27 +32,20 @@ class Measured {
   // As choose(). kNone: memory ran out.
   std::uint32_t choose(const Spec& spec, std::uint64_t bytes) noexcept {
     const std::uint32_t usual = plan::choose(spec, bytes, network_.ppn);
-    const bool is_allreduce = spec.collective == Collective::kAllreduce;
-    if (bytes >= kVaryingBytes || spec.ranks > kMostRanks) return usual;
-    if (!is_allreduce && spec.collective != Collective::kBarrier) return usual;
-    const auto size = static_cast<std::size_t>(std::bit_width(bytes));
-    std::atomic<std::uint8_t>& known = is_allreduce ? allreduce_[spec.ordered][size] : barrier_;
+    const bool is_measured = spec.collective == Collective::kBarrier || spec.collective == Collective::kAllreduce;
+    if (!is_measured || bytes >= kVaryingBytes || spec.ranks > kMostRanks) return usual;
+    std::atomic<std::uint8_t>& known = known_[spec.ordered][usual];
     std::uint8_t answer = known.load(std::memory_order_relaxed);
-    if (answer == 0) {
-      answer = simulate_for(spec, size);
-      known.store(answer, std::memory_order_relaxed);
-    }
-    return answer == kByTable ? usual : answer == 0 ? kNone : answer - kFirst;
+    if (answer == 0) known.store(answer = simulate_for(spec, usual), std::memory_order_relaxed);
+    return answer == 0 ? kNone : answer - 1u;
   }
 
  private:
-  static constexpr std::uint8_t kByTable = 1, kFirst = 2;
-
-  [[gnu::cold]] std::uint8_t simulate_for(const Spec& spec, std::size_t size) noexcept;
+  [[gnu::cold]] std::uint8_t simulate_for(const Spec& spec, std::uint32_t usual) noexcept;
 
   const Network network_;
-  // kByTable, or kFirst + a rule; 0: not asked for yet. By whether the order matters, and the bytes' width.
-  std::atomic<std::uint8_t> barrier_{0}, allreduce_[2][65] = {};
+  // By whether the order matters, and the table's rule: 1 + that in its place; 0: not asked for yet.
+  std::atomic<std::uint8_t> known_[2][kMostRules] = {};
 };
 
 }  // namespace heddle::plan

@@ -147,7 +147,7 @@ TEST(Cache, MeasuredNetworksDecide) {
     EXPECT_EQ(cache.find({c, ranks, 1, false}, bytes), nullptr);
     return print(kept->choice);
   };
-  EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 8, 16 << 10, 4), "nodes 4 1");
+  EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 32, 8, 16), "nodes 16 1");
   EXPECT_EQ(chosen(1e-7, Collective::kAllreduce, 8, 8, 4), "recursive");
   // A little faster without leaders, or with them, is not enough.
   EXPECT_EQ(chosen(1e-7, Collective::kAllreduce, 12, 8, 4), "nodes 4 1");
@@ -155,7 +155,28 @@ TEST(Cache, MeasuredNetworksDecide) {
   EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 8, 8, 1), "recursive");  // no two share a node: the table
 }
 
-// Ranks that disagree about the bytes of these have one plan nevertheless, and an error instead of waiting for ever.
+// Ranks that disagree about the bytes have one plan nevertheless where they do by the table, and an error instead of waiting for ever.
+TEST(Cache, MeasuredNetworksAddNoLimits) {
+  ASSERT_LE(kRuleCount, Measured::kMostRules);
+  for (const double latency : {1e-9, 1e-7, 1e-5, 1e-3}) {
+    Network network = usual_network();
+    network.between = {latency, latency / 10, latency / 10, latency / 1e4};
+    for (const std::uint32_t ppn : {4u, 16u}) {
+      network.ppn = ppn;
+      Measured measured(network);
+      for (const bool ordered : {false, true}) {
+        const Spec spec{Collective::kAllreduce, 32, 0, ordered};
+        for (std::uint64_t bytes = 1; bytes <= 16 << 10; bytes *= 2) {
+          EXPECT_EQ(measured.choose(spec, bytes), measured.choose(spec, 0)) << latency << ' ' << bytes;
+        }
+        for (std::uint64_t bytes = (16 << 10) + 1; bytes < 1 << 24; bytes *= 2) {
+          EXPECT_EQ(measured.choose(spec, bytes), measured.choose(spec, 1 << 24)) << latency << ' ' << bytes;
+        }
+      }
+    }
+  }
+}
+
 TEST(Cache, WhatTheTableHasOneRuleForGoesByIt) {
   for (const double latency : {1e-9, 1e-7, 1e-5, 1e-3}) {
     Network network = usual_network();
