@@ -66,7 +66,7 @@ class Job final : private Upstream {
   Status open();
   Status describe_job();
   Status make_nodes();
-  void add_network();
+  void put_network();
   void make_local_node();
   Status make_remote_nodes();
   bool prepare_all();

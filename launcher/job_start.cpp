@@ -3,11 +3,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <string_view>
 
 #include "base/profile.hpp"
 #include "boot/environment.hpp"
@@ -20,7 +22,7 @@
 namespace heddle::launcher {
 namespace {
 
-constexpr char kNetwork[] = "HEDDLE_NETWORK";
+constexpr std::string_view kNetwork = "HEDDLE_NETWORK", kProfile = "profile";
 
 // Unique among the jobs of its hosts, also among those whose mpiexec had the same pid.
 std::string job_name() {
@@ -67,6 +69,27 @@ Status raise_descriptor_limit(std::size_t nodes) {
   limit.rlim_cur = needed;
   setrlimit(RLIMIT_NOFILE, &limit);
   return Status::ok();
+}
+
+// HEDDLE_NETWORK as a program gets it: the last that is set.
+std::string value_of(const Variables& variables, std::string value) {
+  for (const auto& [name, set] : variables) {
+    if (name == kNetwork) value = set;
+  }
+  return value;
+}
+
+// As the profile of this host has it; those of the ranks' hosts may differ.
+std::string network_of_profile(std::string* why) {
+  const char* named = std::getenv("HEDDLE_PROFILE");
+  Profile profile;
+  if (!load_profile(named != nullptr ? named : "", &profile, why)) *why = last_error_detail();
+  if (!why->empty()) return "off";
+  if (profile.network.find("between.") != std::string::npos) return profile.network;
+  *why = "HEDDLE_NETWORK=profile: nothing was measured between hosts";
+  if (const std::string path = profile_path(); !path.empty()) *why += " in " + path;
+  *why += "; run 'heddle tune --hosts'";
+  return "off";
 }
 
 }  // namespace
@@ -117,15 +140,20 @@ Status Job::make_nodes() {
   return Status::ok();
 }
 
-// What all ranks have to know alike cannot come from the profiles of their hosts.
-void Job::add_network() {
-  if (std::getenv(kNetwork) != nullptr) return;
-  const char* named = std::getenv("HEDDLE_PROFILE");
-  Profile profile;
-  std::string warning;
-  if (!load_profile(named != nullptr ? named : "", &profile, &warning)) return;  // as the ranks will say
-  if (!warning.empty()) outputs_.say(warning);
-  if (!profile.network.empty()) spec_.variables.emplace_back(kNetwork, profile.network);
+// The ranks of a collective would wait for each other if they knew different networks.
+void Job::put_network() {
+  const std::string common = value_of(spec_.variables, "");
+  const std::string chosen = value_of(spec_.programs.front().variables, common);
+  std::string why, network = "off";
+  if (!std::ranges::all_of(spec_.programs, [&](const Program& p) { return value_of(p.variables, common) == chosen; })) {
+    why = "HEDDLE_NETWORK is not the same for all programs of this job; it is not used";
+  } else if (chosen == kProfile) {
+    network = network_of_profile(&why);
+  } else {
+    return;
+  }
+  if (!why.empty()) outputs_.say(why);
+  for (Program& p : spec_.programs) p.variables.emplace_back(kNetwork, network);
 }
 
 void Job::make_local_node() {
@@ -143,8 +171,8 @@ Status Job::make_remote_nodes() {
   }
   spec_.mapping = placement.mapping;
   spec_.variables = own_variables();
-  add_network();
   spec_.variables.insert(spec_.variables.end(), options_.variables.begin(), options_.variables.end());
+  put_network();
   spec_.out_is_terminal = outputs_.out().is_terminal();
   spec_.err_is_terminal = outputs_.err().is_terminal();
   HEDDLE_TRY(boot::read_detection_time(spec_.detection_seconds));

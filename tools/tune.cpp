@@ -30,15 +30,15 @@ using namespace heddle;
 
 constexpr char kTuneUsage[] =
     "heddle tune: measures this machine, with all of its cores busy, and stores what decides how long messages travel\n"
-    "and which way collectives over several hosts go\n"
+    "and, where that is asked for, which way collectives over several hosts go\n"
     "\n"
     "  heddle tune                  into $HEDDLE_PROFILE, or heddle/profile-<host> in $XDG_CACHE_HOME or ~/.cache\n"
     "  heddle tune --output FILE    into FILE; use it with HEDDLE_PROFILE=FILE\n"
     "  heddle tune --dry-run        only shows it\n"
     "  heddle tune --anyway         stores it although something else is running\n"
-    "  heddle tune --hosts A,B      also between these hosts, as mpiexec -hosts takes them; mpiexec tells all ranks of "
-    "a job\n"
-    "                               what the profile of its own host has of that\n"
+    "  heddle tune --hosts A,B      also between these hosts, as mpiexec -hosts takes them; HEDDLE_NETWORK=profile "
+    "uses "
+    "it\n"
     "  heddle tune ... -- OPTIONS   more options for that mpiexec\n"
     "\n"
     "Run it while nothing else does; it takes about five seconds. Programs read the profile when they start.\n";
@@ -278,17 +278,29 @@ struct TuneWish {
   bool dry_run = false, anyway = false;
 };
 
-// What an earlier run has measured between hosts, where this one does not.
-std::string between_hosts(const std::string& path) {
+template <class Visit>
+void each_pair(std::string_view network, Visit visit) {
+  while (!network.empty()) {
+    const std::string_view pair = network.substr(0, network.find(','));
+    network.remove_prefix(std::min(pair.size() + 1, network.size()));
+    visit(pair);
+  }
+}
+
+// What an earlier run has measured between hosts, where this one does not; with it its crowding, which is that between hosts.
+void keep_between_hosts(const std::string& path, std::string* network) {
   Profile before;
   std::string warning, kept;
-  if (!load_profile(path, &before, &warning)) return {};
-  for (std::string_view rest = before.network; !rest.empty();) {
-    const std::string_view pair = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
-    if (pair.starts_with("between.") || pair.starts_with("ports")) kept.append(",").append(pair);
-  }
-  return kept;
+  if (!load_profile(path, &before, &warning) || before.network.find("between.") == std::string::npos) return;
+  const auto keep = [&kept](std::string_view pair) { kept.append(kept.empty() ? "" : ",").append(pair); };
+  const bool has_crowding = before.network.find("crowding") != std::string::npos;
+  each_pair(*network, [&](std::string_view pair) {
+    if (!has_crowding || !pair.starts_with("crowding")) keep(pair);
+  });
+  each_pair(before.network, [&](std::string_view pair) {
+    if (pair.starts_with("between.") || pair.starts_with("ports") || pair.starts_with("crowding")) keep(pair);
+  });
+  *network = kept;
 }
 
 int tune(const TuneWish& wish) {
@@ -313,7 +325,7 @@ int tune(const TuneWish& wish) {
   if (!measure_network(hosts, launch, &profile.network)) {
     return std::fprintf(stderr, "heddle tune: %s\n", last_error_detail()), 1;
   }
-  if (hosts.empty()) profile.network += between_hosts(path);
+  if (hosts.empty()) keep_between_hosts(path, &profile.network);
   std::fputs(print_profile(profile).c_str(), stdout);
   const double had = quiet(board, processes);
   if (had < kQuiet) {

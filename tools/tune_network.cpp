@@ -33,6 +33,8 @@ constexpr int kTurns = 7, kBurst = 32, kCrowd = 4, kMostRanks = 4;
 constexpr int kTag = 1;
 constexpr std::size_t kLong = 1 << 20, kMiddle = 64 << 10, kWide = 256 << 10;
 constexpr double kTurn = 0.01;  // seconds, at least
+// The file may be the one to be made, and what a user is trying out is not what programs will run with.
+constexpr const char* kNotMeasured[] = {"HEDDLE_PROFILE", "HEDDLE_NETWORK", "HEDDLE_PLANS", "HEDDLE_LONG_MESSAGES"};
 
 // Of the library beside this program.
 struct Mpi {
@@ -280,6 +282,7 @@ heddle::Status measure_network(const std::string& hosts, const std::vector<std::
     dup2(ends[1], STDOUT_FILENO);
     close(ends[0]);
     close(ends[1]);
+    for (const char* name : kNotMeasured) unsetenv(name);
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);

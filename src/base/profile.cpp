@@ -46,12 +46,23 @@ bool parse_number(std::string_view text, const Number& number, std::uint64_t* va
   return true;
 }
 
-// `name number`, as `name=number` behind what is there. What may be a number where, its reader knows.
+// What plan/network.hpp takes, whose layer is above this one: a number of ports or ranks; else seconds, or a part.
+bool may_be_of_network(std::string_view key, std::string_view text) {
+  std::uint64_t count;
+  if (key == "ports" || key == "ppn") return parse_number(text, {key, 1, 65'536}, &count);
+  double number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failed == std::errc() && end == text.data() + text.size() && number >= 0 && number <= 1;
+}
+
+// `name number`, as `name=number` behind what is there.
 bool add_pair(std::string_view text, std::string* pairs) {
   const std::size_t blank = text.find_first_of(" \t");
   if (blank == text.npos || text.find_first_of("=,") != text.npos) return false;
+  const std::string_view name = text.substr(0, blank), number = trimmed(text.substr(blank));
+  if (!may_be_of_network(name, number)) return false;
   if (!pairs->empty()) pairs->push_back(',');
-  pairs->append(text.substr(0, blank)).append("=").append(trimmed(text.substr(blank)));
+  pairs->append(name).append("=").append(number);
   return true;
 }
 

@@ -3,7 +3,7 @@
 // A profile is a text file of lines `key value`; `#` begins a comment. Unknown keys are passed over, so that an older
 // version reads what a newer one wrote. `heddle tune` measures and writes it. Each of the first numbers is used by one side of a
 // message alone, so ranks with different profiles understand each other. `network` is what all ranks have to know alike: mpiexec takes
-// it from the profile of the host that it runs on and tells them (HEDDLE_NETWORK).
+// it from the profile of the host that it runs on and tells them, if HEDDLE_NETWORK=profile says so.
 #pragma once
 
 #include <cstdint>

@@ -164,8 +164,8 @@ const std::array<Control, kControls> kTable{{
      "HEDDLE_NETWORK",
      "collectives",
      "what messages within and between nodes cost, such as between.latency=4e-6,ports=2: collectives by messages over "
-     "several nodes are chosen by it. mpiexec takes it from the profile that `heddle tune --hosts` has written; off: "
-     "nothing is known. All ranks need the same value",
+     "several nodes are chosen by it. profile: what `heddle tune --hosts` has written into the profile of mpiexec's "
+     "host; off or empty: they go by the table. All ranks need the same value",
      0,
      0,
      0,

@@ -115,10 +115,10 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   return Status::ok();
 }
 
-// All ranks have the same text, so all use it or none does.
+// All ranks have the same text, so all use it or none does. `profile` is for mpiexec, which has put the numbers in its place.
 void Process::read_network() {
   const std::string text = read_text(kNetwork);
-  if (text.empty() || text == "off") return;
+  if (text.empty() || text == "off" || text == "profile") return;
   plan::Network network = plan::usual_network();
   if (plan::parse_network(text, "HEDDLE_NETWORK", &network)) {
     network_ = network;

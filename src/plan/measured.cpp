@@ -1,5 +1,7 @@
 #include "plan/measured.hpp"
 
+#include <algorithm>
+#include <array>
 #include <new>
 #include <vector>
 
@@ -18,27 +20,43 @@ Status time_of(const Spec& spec, const Choice& choice, std::uint64_t bytes, cons
   return simulate(plans, bytes, network, seconds);
 }
 
+// A short vector and a long one of those that a rule is for.
+std::array<std::uint64_t, 2> lengths_of(const Rule& rule) noexcept {
+  if (rule.collective == Collective::kBarrier) return {0, 0};
+  if (rule.most_bytes < kVaryingBytes) return {8, rule.most_bytes};
+  return {32 << 10, 1 << 20};
+}
+
 }  // namespace
 
 // Of any root: where it is changes little, and it is no part of what is remembered.
-std::uint32_t Measured::simulate_for(const Spec& asked, std::size_t size, std::atomic<std::uint8_t>& known) noexcept
-    try {
+std::uint8_t Measured::simulate_for(const Spec& asked, std::uint32_t usual) noexcept try {
   Spec spec = asked;
   spec.root = 0;
-  const std::uint64_t bytes = size == 0 ? 0 : std::uint64_t{1} << (size - 1);
-  std::uint32_t best = kNone;
-  double least = 0;
+  const auto by_table = static_cast<std::uint8_t>(usual + 1);
+  const std::array<std::uint64_t, 2> lengths = lengths_of(kRules[usual]);
+  std::array<double, 2> of_usual{};
+  for (std::size_t k = 0; k < lengths.size(); ++k) {
+    // An error is the same for all ranks.
+    if (!time_of(spec, choice_of(usual, spec, network_.ppn), lengths[k], network_, &of_usual[k])) return by_table;
+  }
+  std::uint8_t answer = by_table;
+  double least = 1 / kClear;  // of the table's time, at the worse length
   for (std::uint32_t i = kFirstRule[static_cast<std::size_t>(spec.collective)];
        i < kRuleCount && kRules[i].collective == spec.collective; ++i) {
-    double seconds = 0;
-    if (!can_do(kRules[i], spec, network_.ppn)) continue;
-    if (!time_of(spec, choice_of(i, spec, network_.ppn), bytes, network_, &seconds)) return kNone;
-    if (best == kNone || seconds < least) best = i, least = seconds;
+    if (i == usual || !can_do(kRules[i], spec, network_.ppn)) continue;
+    double worse = 0;
+    for (std::size_t k = 0; k < lengths.size(); ++k) {
+      double seconds = 0;
+      if (!time_of(spec, choice_of(i, spec, network_.ppn), lengths[k], network_, &seconds)) return by_table;
+      if (!(of_usual[k] > 0)) return by_table;
+      worse = std::max(worse, seconds / of_usual[k]);
+    }
+    if (worse < least) answer = static_cast<std::uint8_t>(i + 1), least = worse;
   }
-  known.store(static_cast<std::uint8_t>(best + 1), std::memory_order_relaxed);
-  return best;
+  return answer;
 } catch (const std::bad_alloc&) {
-  return kNone;
+  return 0;
 }
 
 }  // namespace heddle::plan

@@ -62,7 +62,10 @@ TEST_F(ProfileTest, ABrokenFileIsRefusedAndAnUnreadableOneThatWasNamedIsAnError)
   const std::string path = profile_path();
   for (const char* text : {"pull_bytes", "pull_bytes x", "pull_bytes 1", "pull_after 65", "pull_after -1",
                            "single_copy_from 18446744073709551616", "pull_after 3\npull_bytes 65536 4\n",
-                           "pull_after 3\nnetwork", "pull_after 3\nnetwork ports", "pull_after 3\nnetwork a=b 3"}) {
+                           "pull_after 3\nnetwork", "pull_after 3\nnetwork ports", "pull_after 3\nnetwork a=b 3",
+                           "pull_after 3\nnetwork ports 0", "pull_after 3\nnetwork ports 1.5",
+                           "pull_after 3\nnetwork between.latency 4", "pull_after 3\nnetwork between.byte -1e-9",
+                           "pull_after 3\nnetwork copy nan", "pull_after 3\nnetwork copy 1e-9s"}) {
     std::ofstream(path) << text;
     Profile in;
     std::string warning;

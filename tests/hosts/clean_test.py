@@ -75,14 +75,21 @@ class Tuned(Clean):
             self.assertGreaterEqual(float(measured[key]), 0, key)
         self.assertGreater(float(measured["between.latency"]), 0)
         text = ",".join(f"{key}={value}" for key, value in measured.items())
-        told = self.run_job(self.hosts, "printenv", "HEDDLE_NETWORK", per_host=2, variables=env)
+        untold = self.run_job(self.hosts, "env", variables=env)
+        self.assertNotIn("HEDDLE_NETWORK", untold.out)
+        wish = env | {"HEDDLE_NETWORK": "profile"}
+        told = self.run_job(self.hosts, "printenv", "HEDDLE_NETWORK", per_host=2, variables=wish)
         self.assertEqual(told.out.split(), [text] * 4)
         own = self.run_job(self.hosts, "printenv", "HEDDLE_NETWORK", variables=env | {"HEDDLE_NETWORK": "off"})
         self.assertEqual(own.out.split(), ["off"] * 2)
-        self.run_all(self.hosts, COLLECTIVES, 2, variables=env)
-        profile.write_text("network between.latency\n")
-        done = self.run_job(self.hosts, program("coll_mix"), 6, 20, 12, per_host=2, variables=env)
-        self.assertRegex(done.err, "broken: line 1, 'network between.latency'; .*; it is not used")
+        self.run_all(self.hosts, COLLECTIVES, 2, variables=wish)
+        profile.write_text("network within.latency 1e-7\n")
+        done = self.run_job(self.hosts, "printenv", "HEDDLE_NETWORK", variables=wish)
+        self.assertEqual((done.out.split(), done.err.count(f"nothing was measured between hosts in {profile}")), (["off"] * 2, 1))
+        profile.write_text("network between.latency 2\n")
+        done = self.run_job(self.hosts, program("coll_mix"), 6, 20, 12, per_host=2, variables=wish)
+        self.assertIn(f"{profile} is broken: line 1, 'network between.latency 2'; ", done.err)
+        self.assertNotIn("HEDDLE_NETWORK", done.err)
 
 
 class Flood(Clean):

@@ -42,6 +42,22 @@ class Placement(Hosts):
         self.assertEqual(self.mpiexec("-hosts", "a,b,c", "-n", 2, "true", shell=shell).code, 0)
         self.assertEqual(sorted((self.directory / "called").read_text().split()), ["a", "b"])
 
+    def test_all_know_one_network(self):
+        """Ranks that know different ones would wait for each other."""
+        show, profile = ("printenv", "HEDDLE_NETWORK"), self.file("profile", "network between.latency 4e-6\nnetwork ports 2\n")
+        told = "between.latency=4e-6,ports=2"
+        mine = ("-env", "HEDDLE_NETWORK")
+        for arguments, own, expected in ((show, "ports=3", "ports=3"),
+                                         (show, "profile", told),
+                                         (("-genv", "HEDDLE_NETWORK", "profile", *show), "off", told),
+                                         ((*mine, "profile", *show, ":", *mine, "profile", *show), "off", told),
+                                         ((*mine, "off", *show), "profile", "off")):
+            with self.subTest(arguments, own=own):
+                done = self.mpiexec("-hosts", "a,b", *arguments, variables={"HEDDLE_NETWORK": own, "HEDDLE_PROFILE": str(profile)})
+                self.assertEqual((done.code, done.err, set(done.out.split())), (0, "", {expected}))
+        done = self.mpiexec("-hosts", "a,b", *mine, "ports=2", *show, ":", *show, variables={"HEDDLE_NETWORK": "ports=3"})
+        self.assertEqual((done.code, done.err.count("not the same for all programs"), set(done.out.split())), (0, 1, {"off"}))
+
     def test_host_files(self):
         path = self.file("hosts", "# two forms\n\na:2   # MPICH's\n  b slots=1 # Open MPI's\r\nc\r\n[::1]:2")
         for option in ("-f", "--hostfile", "-machinefile"):

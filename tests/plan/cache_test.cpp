@@ -131,7 +131,7 @@ TEST(Cache, ForcedNodesAreThoseThatThereAre) {
   EXPECT_EQ(algorithm(Collective::kBcast), "nodes 4");  // 3 do not divide 8
 }
 
-// By simulation, whatever the table's limits are: where a message costs next to nothing leaders only cost, where it costs much they pay.
+// By simulation, whatever the table's limits are, where it finds another rule much faster: where a message costs much, leaders pay.
 TEST(Cache, MeasuredNetworksDecide) {
   const auto chosen = [](double latency, Collective c, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t ppn) {
     Network network = usual_network();
@@ -147,11 +147,63 @@ TEST(Cache, MeasuredNetworksDecide) {
     EXPECT_EQ(cache.find({c, ranks, 1, false}, bytes), nullptr);
     return print(kept->choice);
   };
-  EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 8, 8, 4), "nodes 4 1");
+  EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 32, 8, 16), "nodes 16 1");
   EXPECT_EQ(chosen(1e-7, Collective::kAllreduce, 8, 8, 4), "recursive");
-  EXPECT_EQ(chosen(1e-3, Collective::kAllgather, 8, 8, 4), "nodes 4");
-  EXPECT_EQ(chosen(1e-3, Collective::kAllgather, 8, kVaryingBytes, 4), "circulant 1");
+  // A little faster without leaders, or with them, is not enough.
+  EXPECT_EQ(chosen(1e-7, Collective::kAllreduce, 12, 8, 4), "nodes 4 1");
+  EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 8, 8, 4), "recursive");
   EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 8, 8, 1), "recursive");  // no two share a node: the table
+}
+
+// Ranks that disagree about the bytes have one plan nevertheless where they do by the table, and an error instead of waiting for ever.
+TEST(Cache, MeasuredNetworksAddNoLimits) {
+  ASSERT_LE(kRuleCount, Measured::kMostRules);
+  for (const double latency : {1e-9, 1e-7, 1e-5, 1e-3}) {
+    Network network = usual_network();
+    network.between = {latency, latency / 10, latency / 10, latency / 1e4};
+    for (const std::uint32_t ppn : {4u, 16u}) {
+      network.ppn = ppn;
+      Measured measured(network);
+      for (const bool ordered : {false, true}) {
+        const Spec spec{Collective::kAllreduce, 32, 0, ordered};
+        for (std::uint64_t bytes = 1; bytes <= 16 << 10; bytes *= 2) {
+          EXPECT_EQ(measured.choose(spec, bytes), measured.choose(spec, 0)) << latency << ' ' << bytes;
+        }
+        for (std::uint64_t bytes = (16 << 10) + 1; bytes < 1 << 24; bytes *= 2) {
+          EXPECT_EQ(measured.choose(spec, bytes), measured.choose(spec, 1 << 24)) << latency << ' ' << bytes;
+        }
+      }
+    }
+  }
+}
+
+TEST(Cache, WhatTheTableHasOneRuleForGoesByIt) {
+  for (const double latency : {1e-9, 1e-7, 1e-5, 1e-3}) {
+    Network network = usual_network();
+    network.between = {latency, latency / 10, latency / 10, latency / 1e4};
+    network.ppn = 4;
+    Measured measured(network);
+    for (std::size_t c = 0; c < std::size(kCollectives); ++c) {
+      const Spec spec{static_cast<Collective>(c), 12, 5, false};
+      if (spec.collective == Collective::kBarrier || spec.collective == Collective::kAllreduce) continue;
+      for (std::uint64_t bytes = 1; bytes < 1 << 24; bytes *= 16) {
+        EXPECT_EQ(measured.choose(spec, bytes), choose(spec, bytes, 4)) << kCollectives[c] << ' ' << bytes;
+      }
+    }
+  }
+}
+
+// All ranks meet the same, so they can do without what they cannot simulate.
+TEST(Cache, WhatCannotBeSimulatedGoesByTheTable) {
+  Network network = usual_network();
+  network.ppn = 4;
+  network.ports = 0;
+  Measured measured(network);
+  for (const Collective c : {Collective::kBarrier, Collective::kAllreduce}) {
+    for (const std::uint64_t bytes : {8u, 1u << 20}) {
+      EXPECT_EQ(measured.choose({c, 12, 0, false}, bytes), choose({c, 12, 0, false}, bytes, 4));
+    }
+  }
 }
 
 TEST(Cache, WhatAMeasuredNetworkChoosesIsRight) {

@@ -42,6 +42,15 @@ with tempfile.TemporaryDirectory() as folder:
     for key in ("within.latency", "within.overhead", "within.gap", "within.byte", "crowding", "copy", "reduce"):
         check(re.search(rf"^network {key} [0-9.e-]+$", text, re.M), done)
     check(not re.search(r"^network (between|ports)", text, re.M), done)
+    hosts = {"between.latency": "4e-06", "ports": "3", "crowding": "0.625"}
+    profile.write_text(re.sub("^network crowding.*\n", "", text, flags=re.M) + "".join(f"network {k} {v}\n" for k, v in hosts.items()))
+    done = run(heddle, "tune", "--anyway", XDG_CACHE_HOME=str(cache))
+    kept = re.findall(r"^network (between\S*|ports|crowding) (\S+)$", profile.read_text(), re.M)
+    check(done.returncode == 0 and sorted(kept) == sorted(hosts.items()), done)
+    fresh = pathlib.Path(folder) / "fresh"
+    done = run(heddle, "tune", "--anyway", HEDDLE_PROFILE=str(fresh), HEDDLE_NETWORK="speed=3", HEDDLE_PLANS="none",
+               HEDDLE_LONG_MESSAGES="never")
+    check(done.returncode == 0 and f"stored in {fresh}" in done.stdout and "HEDDLE_" not in done.stderr, done)
     done = run(heddle, "tune", "--dry-run", "--", "-no-such-option")
     check(done.returncode == 1 and "did not end well" in done.stderr, done)
     done = run(heddle, "info", XDG_CACHE_HOME=str(cache))
