@@ -43,10 +43,13 @@ std::unique_ptr<Board> Board::open(MPI_Comm own, int rank, int size) {
       at = map(name, true, bytes);
     }
   }
-  PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, own);
+  MPI_Request request;
+  PMPI_Ibcast(name, sizeof name, MPI_CHAR, 0, own, &request);
+  engine().finish(request, MPI_STATUS_IGNORE);
   if (rank != 0) at = map(name, false, bytes);
   int mine = at != nullptr, all = 0;
-  PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, own);
+  PMPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, own, &request);
+  engine().finish(request, MPI_STATUS_IGNORE);
   if (rank == 0 && at != nullptr) unlink(name);
   if (all) return std::unique_ptr<Board>(new Board(static_cast<Place*>(at), own, rank, size));
   if (at != nullptr) munmap(at, bytes);

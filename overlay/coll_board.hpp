@@ -31,7 +31,7 @@ class Board {
   static constexpr std::size_t kCell = 8 << 10;
   static constexpr int kMostRanks = 128;
 
-  // Collective over `own`, all on one node. Null at all ranks where one has no memory for it.
+  // Collective over `own`, all on one node. Takes steps while it waits for the others. Null at all ranks where one has no memory for it.
   static std::unique_ptr<Board> open(MPI_Comm own, int rank, int size);
   ~Board();
   Board(const Board&) = delete;

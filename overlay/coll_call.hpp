@@ -87,20 +87,24 @@ int run_blocking(const char* name, MPI_Comm handle, CollComm& comm, const Wanted
 int conclude_collective(const char* name, MPI_Comm comm, int error_class);
 int no_memory(const char* name, MPI_Comm comm);
 
-void finish_pending(CollComm& comm);
-
-// A collective of the host that may wait for other ranks.
-template <class Host>
-int by_host(MPI_Comm handle, Host host) {
-  if (CollComm* comm = planned_comm(handle); comm != nullptr) finish_pending(*comm);
-  return host();
+// A blocking one of the host. In the host a rank moves nothing of what is under way here, which others may wait for before they come to
+// this. So where that can be, the host gets it as a nonblocking one: at all ranks, since the two forms don't match each other.
+template <class Host, class Later>
+int by_host(MPI_Comm handle, Host host, Later later) {
+  CollComm* comm = planned_comm(handle);
+  if (comm == nullptr || !comm->has_later_ones) return host();
+  comm->open();  // in Open MPI 5.0.11 an MPI_Comm_idup that is under way and a nonblocking collective on its parent get in each other's way
+  MPI_Request request;
+  const int rc = later(&request);
+  return rc == MPI_SUCCESS ? engine().finish(request, MPI_STATUS_IGNORE) : rc;
 }
 
-template <class Host>
-int blocking(const char* name, MPI_Comm handle, const Asked& asked, Host host) {
+// By a plan, or by the host: host(), or later(&request).
+template <class Host, class Later>
+int blocking(const char* name, MPI_Comm handle, const Asked& asked, Host host, Later later) {
   CollComm* comm = planned(handle, asked, Way::kBlocking);
   if (comm != nullptr) return run_blocking(name, handle, *comm, asked.wanted, asked.bytes);
-  return by_host(handle, host);
+  return by_host(handle, host, later);
 }
 
 int run_nonblocking(CollComm& comm, const char* name, MPI_Comm handle, const Asked& asked, MPI_Request* request);
@@ -110,14 +114,18 @@ int make_persistent(CollComm& comm, int tag, const char* name, MPI_Comm handle, 
 template <class Host>
 int nonblocking(const char* name, MPI_Comm handle, const Asked& asked, MPI_Request* request, Host host) {
   CollComm* comm = planned(handle, asked, Way::kNonblocking);
-  return comm == nullptr ? host() : run_nonblocking(*comm, name, handle, asked, request);
+  if (comm == nullptr) return host();
+  comm->has_later_ones = true;
+  return run_nonblocking(*comm, name, handle, asked, request);
 }
 
 template <class Host>
 int persistent(const char* name, MPI_Comm handle, const Asked& asked, MPI_Request* request, Host host) {
   CollComm* comm = planned(handle, asked, Way::kPersistent);
   const int tag = comm == nullptr ? -1 : comm->keep_tag();
-  return tag < 0 ? by_host(handle, host) : make_persistent(*comm, tag, name, handle, asked, request);
+  if (tag < 0) return host();
+  comm->has_later_ones = true;
+  return make_persistent(*comm, tag, name, handle, asked, request);
 }
 
 }  // namespace heddle::overlay

@@ -181,13 +181,8 @@ bool CollComm::plans(CollKind kind, Way way, std::uint64_t bytes) const noexcept
 
 void CollComm::open() {
   if (open_.load(std::memory_order_acquire)) return;
-  if (!idup_begun_) {
-    PMPI_Comm_dup(comm_, &own_);
-    PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
-    open_.store(true, std::memory_order_release);
-  } else {
-    engine().wait([this] { return is_open(); });
-  }
+  begin_to_open();
+  engine().wait([this] { return is_open(); });
 }
 
 void CollComm::begin_to_open() {

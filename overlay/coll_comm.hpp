@@ -1,8 +1,9 @@
 // What the overlay keeps of a communicator for its planned collectives.
 //
 // Problem: a planned collective's messages must meet none of the program's; and who never uses one should not pay for a communicator.
-// Method:  the first planned collective on a communicator duplicates it, which is collective as it is itself: a blocking one at once, a
-//          nonblocking one by MPI_Comm_idup, which its run waits for. What decides that a call goes by a plan is known to all
+// Method:  the first planned collective on a communicator duplicates it, which is collective as it is itself, by MPI_Comm_idup: a
+//          nonblocking one's run waits for that, and a blocking one takes steps meanwhile, as others may wait for what is under way
+//          here before they come to it. What decides that a call goes by a plan is known to all
 //          ranks: the size, the bytes, the operation, and the table that rank 0 read (coll_profile.hpp). Each collective has a
 //          tag of its own: by turns in the lower half of the host's tags; a persistent one keeps one of the upper half, as
 //          ranks may start theirs in any order.
@@ -32,7 +33,7 @@ class CollComm : public std::enable_shared_from_this<CollComm> {
   // Whether such a call goes by a plan. `bytes`: of the vector, or of a rank's block; the same at all ranks.
   bool plans(CollKind kind, Way way, std::uint64_t bytes) const noexcept;
 
-  // The communicator of its own. May wait for the other ranks.
+  // The communicator of its own. Takes steps while it waits for the other ranks.
   void open();
   // The same, without waiting.
   void begin_to_open();
@@ -51,8 +52,8 @@ class CollComm : public std::enable_shared_from_this<CollComm> {
   // For the blocking ones, of which there is one at a time.
   Job blocking;
   plan::Plan spare_plan;
-  // Nonblocking and persistent ones that are under way.
-  std::atomic<int> pending{0};
+  // Nonblocking or persistent ones were asked for, at all ranks alike: from then on what the host does here lets them go on.
+  bool has_later_ones = false;
 
  private:
   std::uint32_t ppn_ = 1;

@@ -14,7 +14,6 @@ CollRequest::CollRequest(CollComm& comm, const Asked& asked, MPI_Comm handle, in
 
 void CollRequest::start() {
   coll_counts.by_messages.fetch_add(1, std::memory_order_relaxed);
-  comm_->pending.fetch_add(1, std::memory_order_relaxed);
   begun_ = false;
   error = MPI_SUCCESS;
   complete.store(false, std::memory_order_relaxed);
@@ -37,7 +36,6 @@ bool CollRequest::poll() {
   } catch (const std::bad_alloc&) {
     finish(MPI_ERR_NO_MEM);
   }
-  comm_->pending.fetch_sub(1, std::memory_order_release);
   return true;
 }
 

@@ -214,6 +214,16 @@ void Engine::progress() {
   if (asleep_ && !attention_.empty()) wake_.notify_one();
 }
 
+int Engine::finish(MPI_Request& request, MPI_Status* status) {
+  int rc = MPI_SUCCESS;
+  wait([&] {
+    int done = 0;
+    rc = PMPI_Test(&request, &done, status);
+    return done || rc != MPI_SUCCESS;
+  });
+  return rc;
+}
+
 void Engine::run() {
   microseconds pause = kShortest;
   int idle = 0;
@@ -265,11 +275,7 @@ void Engine::agree_on_the_end() {
     }
     MPI_Request request;
     PMPI_Iallreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, world_->comm, &request);
-    wait([&] {
-      int done = 0;
-      PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-      return done != 0;
-    });
+    finish(request, MPI_STATUS_IGNORE);
     if (all[0] == all[1] && all[0] == before[0] && all[1] == before[1]) break;
     before[0] = all[0], before[1] = all[1];
   }

@@ -53,6 +53,8 @@ class Engine {
   void step() {
     if (needs_calls()) progress();
   }
+  // Ends a nonblocking operation of the host, and takes steps meanwhile.
+  int finish(MPI_Request& request, MPI_Status* status);
   // Takes steps until `done()`.
   template <class Done>
   void wait(Done done) {
