@@ -33,11 +33,14 @@ class CollComm : public std::enable_shared_from_this<CollComm> {
   // Whether such a call goes by a plan. `bytes`: of the vector, or of a rank's block; the same at all ranks.
   bool plans(CollKind kind, Way way, std::uint64_t bytes) const noexcept;
 
-  // The communicator of its own. Takes steps while it waits for the other ranks.
-  void open();
+  // The communicator of its own. Takes steps while it waits for the other ranks. False: the host refuses one, so that all from
+  // this call on are the host's, at all ranks alike.
+  bool open();
   // The same, without waiting.
   void begin_to_open();
   bool is_open();  // true from some time after that on
+  // Then: the class of the host's refusal, or MPI_SUCCESS. What is nonblocking ends with it.
+  int refusal() const noexcept { return refusal_; }
 
   int next_tag() noexcept { return static_cast<int>(count_++ % half_); }
   // Negative: there is none left.
@@ -56,13 +59,17 @@ class CollComm : public std::enable_shared_from_this<CollComm> {
   bool has_later_ones = false;
 
  private:
+  void opened_by(int rc, bool done);
+
   std::uint32_t ppn_ = 1;
   bool on_one_node_ = false, board_tried_ = false;
+  bool is_hosts_ = false;  // all of it; at all ranks alike
   const MPI_Comm comm_;
   MPI_Comm own_ = MPI_COMM_NULL;
   bool idup_begun_ = false;
   std::mutex opening_;
   MPI_Request idup_ = MPI_REQUEST_NULL;
+  int refusal_ = MPI_SUCCESS;  // before `open_`
   std::atomic<bool> open_{false};
   std::uint32_t half_ = 16384, count_ = 0, kept_ = 0;
   SizeTable table_;
@@ -71,8 +78,8 @@ class CollComm : public std::enable_shared_from_this<CollComm> {
 };
 using CollCommPtr = std::shared_ptr<CollComm>;
 
-// After the host's init: whether any collective goes by plans, at all. Collective over MPI_COMM_WORLD.
-void open_collectives();
+// After the host's init. True: some collectives go by plans. Collective over MPI_COMM_WORLD.
+bool open_collectives();
 void close_collectives();
 // Null: the host's own, as on an intercommunicator, or of one process.
 CollComm* planned_comm(MPI_Comm comm);

@@ -17,7 +17,7 @@ std::byte* Job::in_one_piece(std::optional<Buffer>& packed, void* data, int bloc
   packed.reset();
   if (known_type(type).kind != TypeKind::kUnknown) return bytes_at(data);
   const MPI_Count each = count * type_size(type);
-  packed.emplace(MPI_COMM_SELF, data, static_cast<std::uint64_t>(blocks), count, type,
+  packed.emplace(packing_comm(), data, static_cast<std::uint64_t>(blocks), count, type,
                  static_cast<std::uint64_t>(each));
   return packed->bytes();
 }

@@ -28,6 +28,10 @@ bool CollRequest::poll() {
   try {
     if (!begun_) {
       if (!comm_->is_open()) return false;
+      if (comm_->refusal() != MPI_SUCCESS) {
+        finish(comm_->refusal());
+        return true;
+      }
       job_.begin(comm_->own(), tag_);
       begun_ = true;
     }
@@ -75,7 +79,6 @@ int run_nonblocking(CollComm& comm, const char* name, MPI_Comm handle, const Ask
 
 int make_persistent(CollComm& comm, int tag, const char* name, MPI_Comm handle, const Asked& asked,
                     MPI_Request* request) try {
-  comm.open();
   return made(std::make_shared<CollRequest>(comm, asked, handle, tag, false), name, handle, request);
 } catch (const std::bad_alloc&) {
   return no_memory(name, handle);

@@ -24,8 +24,10 @@ Engine& engine() {
   return *made;
 }
 
-void Engine::open(int level) {
+void Engine::open(int level, bool partitioned) {
+  opened_ = true;
   has_thread_ = level == MPI_THREAD_MULTIPLE && settings().thread;
+  if (!partitioned) return;
   MPI_Comm own;
   PMPI_Comm_dup(MPI_COMM_WORLD, &own);
   world_ = std::make_shared<Carrier>(own);
@@ -286,6 +288,7 @@ void Engine::agree_on_the_end() {
 }
 
 void Engine::close() {
+  if (!opened_) return;
   const bool had_thread = has_thread_;
   {
     const std::lock_guard guard(lock_);
@@ -294,6 +297,13 @@ void Engine::close() {
     wake_.notify_one();
   }
   if (thread_.joinable()) thread_.join();
+  if (world_ != nullptr) close_partitioned(had_thread);
+  attention_.clear();  // of collectives
+  forget_requests();
+  closed_ = true;
+}
+
+void Engine::close_partitioned(bool had_thread) {
   wait([this] { return !any_request([](const Request& request) { return request.orphan && request.is_pending(); }); });
   agree_on_the_end();
   if (settings().report) {
@@ -311,9 +321,7 @@ void Engine::close() {
   close_identities();
   carriers_.clear();
   world_->rma.reset();  // collective, whoever else holds the carrier
-  forget_requests();
   world_.reset();
-  closed_ = true;
 }
 
 }  // namespace heddle::overlay

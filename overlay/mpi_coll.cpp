@@ -29,7 +29,6 @@ int no_memory(const char* name, MPI_Comm comm) {
 }
 
 int run_blocking(const char* name, MPI_Comm handle, CollComm& comm, const Wanted& wanted, std::uint64_t bytes) try {
-  comm.open();
   Job& job = comm.blocking;
   Board* board = comm.board();
   job.prepare(wanted, bytes, comm.plan(wanted.kind, wanted.root, bytes, comm.spare_plan), comm.rank, comm.size);
