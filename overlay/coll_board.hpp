@@ -40,6 +40,8 @@ class Board {
   // Whether what a rank shows fits. `bytes`: of the vector, or of a rank's block.
   bool takes(CollKind kind, std::uint64_t bytes) const noexcept;
   void run(CollKind kind, const Call& call, int root, std::size_t bytes);
+  // Of a collective that this rank cannot do: the others don't wait for it, and get anything.
+  void skip() noexcept { show_nothing(); }
 
  private:
   struct Place {

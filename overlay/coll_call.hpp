@@ -5,7 +5,7 @@
 //          the operation. Arguments that are wrong go to the host, whose errors they are then.
 #pragma once
 
-#include <optional>
+#include <new>
 
 #include "coll_comm.hpp"
 #include "coll_types.hpp"
@@ -116,10 +116,12 @@ int by_host(MPI_Comm handle, Host host, Later later) {
 
 // By a plan, or by the host: host(), or later(&request).
 template <class Host, class Later>
-int blocking(const char* name, MPI_Comm handle, const Asked& asked, Host host, Later later) {
+int blocking(const char* name, MPI_Comm handle, const Asked& asked, Host host, Later later) try {
   CollComm* comm = planned(handle, asked, Way::kBlocking);
   if (comm != nullptr) return run_blocking(name, handle, *comm, asked.wanted, asked.bytes);
   return by_host(handle, host, later);
+} catch (const std::bad_alloc&) {
+  return no_memory(name, handle);
 }
 
 int run_nonblocking(CollComm& comm, const char* name, MPI_Comm handle, const Asked& asked, MPI_Request* request);
@@ -127,20 +129,24 @@ int make_persistent(CollComm& comm, int tag, const char* name, MPI_Comm handle, 
                     MPI_Request* request);
 
 template <class Host>
-int nonblocking(const char* name, MPI_Comm handle, const Asked& asked, MPI_Request* request, Host host) {
+int nonblocking(const char* name, MPI_Comm handle, const Asked& asked, MPI_Request* request, Host host) try {
   CollComm* comm = planned(handle, asked, Way::kNonblocking);
   if (comm == nullptr) return host();
   comm->has_later_ones = true;
   return run_nonblocking(*comm, name, handle, asked, request);
+} catch (const std::bad_alloc&) {
+  return no_memory(name, handle);
 }
 
 template <class Host>
-int persistent(const char* name, MPI_Comm handle, const Asked& asked, MPI_Request* request, Host host) {
+int persistent(const char* name, MPI_Comm handle, const Asked& asked, MPI_Request* request, Host host) try {
   CollComm* comm = planned(handle, asked, Way::kPersistent);
   const int tag = comm == nullptr ? -1 : comm->keep_tag();
   if (tag < 0) return host();
   comm->has_later_ones = true;
   return make_persistent(*comm, tag, name, handle, asked, request);
+} catch (const std::bad_alloc&) {
+  return no_memory(name, handle);
 }
 
 }  // namespace heddle::overlay

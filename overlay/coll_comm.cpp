@@ -10,7 +10,6 @@
 
 namespace heddle::overlay {
 
-int forced_way = -1;
 CollCounts coll_counts;
 
 namespace {
@@ -32,7 +31,9 @@ All& all() {
 }
 
 int forget(MPI_Comm, int, void* value, void*) {
-  delete static_cast<CollCommPtr*>(value);
+  auto* const comm = static_cast<CollCommPtr*>(value);
+  (*comm)->is_freed();  // its requests may live longer
+  delete comm;
   ++all().forgotten;
   return MPI_SUCCESS;
 }
@@ -126,6 +127,11 @@ CollComm* planned_comm(MPI_Comm comm) {
   return last.made;
 }
 
+void end_opening(MPI_Comm comm) {
+  if (!all().on.load(std::memory_order_relaxed) || comm == MPI_COMM_NULL) return;
+  if (const CollCommPtr* made = known(comm); made != nullptr && (*made)->is_opening()) (*made)->open();
+}
+
 CollCommPtr share(CollComm& comm) { return comm.shared_from_this(); }
 
 namespace {
@@ -181,7 +187,6 @@ bool CollComm::plans(CollKind kind, Way way, std::uint64_t bytes) const noexcept
   const bool for_each =
       kind == CollKind::kAllgather || kind == CollKind::kAlltoall || kind == CollKind::kReduceScatterBlock;
   if (for_each && bytes > kMostBytes / static_cast<std::uint64_t>(size)) return false;
-  if (forced_way >= 0) return forced_way != 0;
   return table_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(way)] >> size_class(bytes) & 1;
 }
 

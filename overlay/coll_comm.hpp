@@ -39,6 +39,7 @@ class CollComm : public std::enable_shared_from_this<CollComm> {
   // The same, without waiting.
   void begin_to_open();
   bool is_open();  // true from some time after that on
+  bool is_opening() const noexcept { return idup_begun_ && !open_.load(std::memory_order_acquire); }
   // Then: the class of the host's refusal, or MPI_SUCCESS. What is nonblocking ends with it.
   int refusal() const noexcept { return refusal_; }
 
@@ -52,6 +53,9 @@ class CollComm : public std::enable_shared_from_this<CollComm> {
 
   const int rank, size;
   MPI_Comm own() const noexcept { return own_; }
+  // Whose error handler hears of what happens here: the program's communicator, or MPI_COMM_WORLD once that one is freed.
+  MPI_Comm hears() const noexcept { return freed_.load(std::memory_order_acquire) ? MPI_COMM_WORLD : comm_; }
+  void is_freed() noexcept { freed_.store(true, std::memory_order_release); }
   // For the blocking ones, of which there is one at a time.
   Job blocking;
   plan::Plan spare_plan;
@@ -70,7 +74,7 @@ class CollComm : public std::enable_shared_from_this<CollComm> {
   std::mutex opening_;
   MPI_Request idup_ = MPI_REQUEST_NULL;
   int refusal_ = MPI_SUCCESS;  // before `open_`
-  std::atomic<bool> open_{false};
+  std::atomic<bool> open_{false}, freed_{false};
   std::uint32_t half_ = 16384, count_ = 0, kept_ = 0;
   SizeTable table_;
   plan::Cache cache_;
@@ -84,14 +88,13 @@ void close_collectives();
 // Null: the host's own, as on an intercommunicator, or of one process.
 CollComm* planned_comm(MPI_Comm comm);
 CollCommPtr share(CollComm& comm);
+// Before the program frees it: no MPI_Comm_idup is under way any more, which in Open MPI 5.0.11 goes on using its parent.
+void end_opening(MPI_Comm comm);
 
 // For the report.
 struct CollCounts {
   std::atomic<std::uint64_t> by_messages{0}, by_memory{0};
 };
 extern CollCounts coll_counts;
-
-// While a measurement runs (coll_tune.cpp): 0: the host's, 1: planned; else as the table says.
-extern int forced_way;
 
 }  // namespace heddle::overlay

@@ -8,6 +8,8 @@
 namespace heddle::overlay {
 namespace {
 
+constexpr std::size_t kMostKept = 4 << 20;
+
 std::byte* bytes_at(const void* data) { return static_cast<std::byte*>(const_cast<void*>(data)); }
 
 }  // namespace
@@ -107,6 +109,13 @@ void Job::begin(MPI_Comm own, int tag) {
   pack();
   over_ = false;
   run_.begin(call_, own, tag);
+}
+
+void Job::give_back() noexcept {
+  packed_input_.reset();
+  packed_output_.reset();
+  if (spare_.size() > kMostKept) std::vector<std::byte>().swap(spare_);
+  run_.give_back(kMostKept);
 }
 
 bool Job::advance() {

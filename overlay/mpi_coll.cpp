@@ -28,24 +28,30 @@ int no_memory(const char* name, MPI_Comm comm) {
   return raise(name, comm, MPI_ERR_NO_MEM, "no memory for a planned collective");
 }
 
-int run_blocking(const char* name, MPI_Comm handle, CollComm& comm, const Wanted& wanted, std::uint64_t bytes) try {
-  Job& job = comm.blocking;
+int run_blocking(const char* name, MPI_Comm handle, CollComm& comm, const Wanted& wanted, std::uint64_t bytes) {
   Board* board = comm.board();
-  job.prepare(wanted, bytes, comm.plan(wanted.kind, wanted.root, bytes, comm.spare_plan), comm.rank, comm.size);
-  if (board != nullptr && board->takes(wanted.kind, bytes)) {
-    coll_counts.by_memory.fetch_add(1, std::memory_order_relaxed);
+  if (board != nullptr && !board->takes(wanted.kind, bytes)) board = nullptr;
+  (board != nullptr ? coll_counts.by_memory : coll_counts.by_messages).fetch_add(1, std::memory_order_relaxed);
+  // Before anything fails: the others count this one, too.
+  const int tag = board != nullptr ? 0 : comm.next_tag();
+  Job& job = comm.blocking;
+  try {
+    job.prepare(wanted, bytes, comm.plan(wanted.kind, wanted.root, bytes, comm.spare_plan), comm.rank, comm.size);
+    if (board == nullptr) job.begin(comm.own(), tag);
+  } catch (const std::bad_alloc&) {
+    if (board != nullptr) board->skip();
+    return no_memory(name, handle);
+  }
+  if (board != nullptr) {
     job.go_by(*board);
     return MPI_SUCCESS;
   }
-  coll_counts.by_messages.fetch_add(1, std::memory_order_relaxed);
-  job.begin(comm.own(), comm.next_tag());
   for (unsigned n = 0; !job.advance(); ++n) {
     engine().step();
     if (n > kSpins) sched_yield();
   }
+  job.give_back();
   return conclude_collective(name, handle, job.error());
-} catch (const std::bad_alloc&) {
-  return no_memory(name, handle);
 }
 
 }  // namespace heddle::overlay
