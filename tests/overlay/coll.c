@@ -224,6 +224,12 @@ static void least_of_all(MPI_Comm c) {
   CHECK_EQ(least.at, 0);
 }
 
+// Does not commute.
+static void keep_left(void* left, void* right, int* n, MPI_Datatype* type) {
+  (void)type;
+  memcpy(right, left, (size_t)*n * sizeof(long));
+}
+
 // A broadcast whose ranks describe the same bytes differently.
 static void subsets(void) {
   on(MPI_COMM_WORLD);
@@ -244,6 +250,21 @@ static void subsets(void) {
   MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   CHECK(sum == world_size * (world_size - 1) / 2.0 + 0.5 * world_size, "%g", sum);
   least_of_all(MPI_COMM_WORLD);
+  MPI_Op left;
+  MPI_Op_create(keep_left, 0, &left);
+  long first = 100 + world_rank, got = -1;
+  MPI_Allreduce(&first, &got, 1, MPI_LONG, left, MPI_COMM_WORLD);
+  CHECK_EQ(got, 100);
+  MPI_Op_free(&left);
+  // Rank 0, and all others.
+  MPI_Comm part, inter;
+  MPI_Comm_split(MPI_COMM_WORLD, world_rank == 0, 0, &part);
+  MPI_Intercomm_create(part, 0, MPI_COMM_WORLD, world_rank == 0, 5, &inter);
+  long one = 1;
+  MPI_Allreduce(&one, &got, 1, MPI_LONG, MPI_SUM, inter);
+  CHECK_EQ(got, world_rank == 0 ? world_size - 1 : 1);
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&part);
 }
 
 static void expect(int class, const char* what, int want) {
