@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,38 +17,58 @@ namespace {
 
 constexpr unsigned kSpins = 200;
 
-void* map(const char* name, bool makes, std::size_t bytes) {
-  const int fd = ::open(name, O_RDWR | O_CLOEXEC | (makes ? O_CREAT | O_EXCL : 0), 0600);
-  if (fd < 0) return nullptr;
-  void* at = MAP_FAILED;
+// Memory that has no name, so that a job that is killed leaves none: the others find it as an open file of rank 0's process.
+struct Offer {
+  long process = 0;
+  int fd = -1;
+  dev_t device = 0;
+  ino_t file = 0;
+};
+
+void* map(int fd, std::size_t bytes) noexcept {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
+void* make(std::size_t bytes, Offer* offer) noexcept {
+  const int fd = memfd_create("heddle-overlay", MFD_CLOEXEC);
+  struct stat about;
   // Reserved: writing to memory that is not there would be a signal.
-  if (!makes || posix_fallocate(fd, 0, static_cast<off_t>(bytes)) == 0) {
-    at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (fd < 0 || posix_fallocate(fd, 0, static_cast<off_t>(bytes)) != 0 || fstat(fd, &about) != 0) {
+    if (fd >= 0) close(fd);
+    return nullptr;
   }
+  *offer = {static_cast<long>(getpid()), fd, about.st_dev, about.st_ino};
+  return map(fd, bytes);
+}
+
+// Null, too, where that process is another one here, as in a container.
+void* find(const Offer& offer, std::size_t bytes) noexcept {
+  char name[64];
+  std::snprintf(name, sizeof name, "/proc/%ld/fd/%d", offer.process, offer.fd);
+  const int fd = offer.fd < 0 ? -1 : ::open(name, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return nullptr;
+  struct stat about;
+  const bool right = fstat(fd, &about) == 0 && about.st_dev == offer.device && about.st_ino == offer.file;
+  void* at = right ? map(fd, bytes) : nullptr;
   close(fd);
-  if (at != MAP_FAILED) return at;
-  if (makes) unlink(name);
-  return nullptr;
+  return at;
 }
 
 }  // namespace
 
 std::unique_ptr<Board> Board::open(MPI_Comm own, int rank, int size) {
-  static std::atomic<unsigned> count{0};
   const std::size_t bytes = sizeof(Place) * static_cast<std::size_t>(size);
-  char name[64] = "";
-  void* at = nullptr;
-  if (rank == 0) {
-    for (int tries = 0; at == nullptr && tries < 8; ++tries) {
-      std::snprintf(name, sizeof name, "/dev/shm/heddle-overlay-%ld-%u", static_cast<long>(getpid()), count++);
-      at = map(name, true, bytes);
-    }
-  }
-  PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, own);
-  if (rank != 0) at = map(name, false, bytes);
+  Offer offer;
+  void* at = rank == 0 ? make(bytes, &offer) : nullptr;
+  MPI_Request request;
+  PMPI_Ibcast(&offer, sizeof offer, MPI_BYTE, 0, own, &request);
+  engine().finish(request, MPI_STATUS_IGNORE);
+  if (rank != 0) at = find(offer, bytes);
   int mine = at != nullptr, all = 0;
-  PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, own);
-  if (rank == 0 && at != nullptr) unlink(name);
+  PMPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, own, &request);
+  engine().finish(request, MPI_STATUS_IGNORE);
+  if (rank == 0 && offer.fd >= 0) close(offer.fd);
   if (all) return std::unique_ptr<Board>(new Board(static_cast<Place*>(at), own, rank, size));
   if (at != nullptr) munmap(at, bytes);
   return nullptr;

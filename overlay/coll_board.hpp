@@ -31,7 +31,7 @@ class Board {
   static constexpr std::size_t kCell = 8 << 10;
   static constexpr int kMostRanks = 128;
 
-  // Collective over `own`, all on one node. Null at all ranks where one has no memory for it.
+  // Collective over `own`, all on one node. Takes steps while it waits for the others. Null at all ranks where one has no memory for it.
   static std::unique_ptr<Board> open(MPI_Comm own, int rank, int size);
   ~Board();
   Board(const Board&) = delete;
@@ -40,6 +40,8 @@ class Board {
   // Whether what a rank shows fits. `bytes`: of the vector, or of a rank's block.
   bool takes(CollKind kind, std::uint64_t bytes) const noexcept;
   void run(CollKind kind, const Call& call, int root, std::size_t bytes);
+  // Of a collective that this rank cannot do: the others don't wait for it, and get anything.
+  void skip() noexcept { show_nothing(); }
 
  private:
   struct Place {

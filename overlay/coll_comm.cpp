@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "coll_types.hpp"
 #include "engine.hpp"
 #include "settings.hpp"
 
 namespace heddle::overlay {
 
-int forced_way = -1;
 CollCounts coll_counts;
 
 namespace {
@@ -31,7 +31,9 @@ All& all() {
 }
 
 int forget(MPI_Comm, int, void* value, void*) {
-  delete static_cast<CollCommPtr*>(value);
+  auto* const comm = static_cast<CollCommPtr*>(value);
+  (*comm)->is_freed();  // its requests may live longer
+  delete comm;
   ++all().forgotten;
   return MPI_SUCCESS;
 }
@@ -69,19 +71,20 @@ CollCommPtr* known(MPI_Comm comm) {
 
 }  // namespace
 
-void open_collectives() {
+bool open_collectives() {
   const Settings& s = settings();
-  if (!s.collectives_by_profile && s.collectives == 0) return;
   if (s.collectives_by_profile) learn_profile();
-  if (s.collectives == 0 && all().profile.lines.empty()) return;
+  if (s.collectives == 0 && all().profile.lines.empty()) return false;
   if (!packs_bare_bytes(MPI_COMM_SELF)) {
     std::fprintf(stderr, "heddle overlay: this MPI packs more than the bytes of data; its own collectives are used\n");
-    return;
+    return false;
   }
   learn_nodes();
+  open_packing();
   PMPI_Comm_group(MPI_COMM_WORLD, &all().world);
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &all().key, nullptr);
   all().on = true;
+  return true;
 }
 
 void close_collectives() {
@@ -89,14 +92,16 @@ void close_collectives() {
   if (settings().report) {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    std::fprintf(stderr, "heddle overlay: rank %d: collectives: %llu by messages, %llu by shared memory\n", rank,
-                 static_cast<unsigned long long>(coll_counts.by_messages),
-                 static_cast<unsigned long long>(coll_counts.by_memory));
+    std::fprintf(stderr,
+                 "heddle overlay: rank %d: collectives: %llu by messages, %llu by shared memory, progress by %s\n",
+                 rank, static_cast<unsigned long long>(coll_counts.by_messages),
+                 static_cast<unsigned long long>(coll_counts.by_memory), engine().has_thread() ? "a thread" : "calls");
   }
   for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     if (known(comm) != nullptr) PMPI_Comm_delete_attr(comm, all().key);
   }
   PMPI_Group_free(&all().world);
+  close_packing();
 }
 
 CollComm* planned_comm(MPI_Comm comm) {
@@ -120,6 +125,11 @@ CollComm* planned_comm(MPI_Comm comm) {
   }
   last = {comm, forgotten, made->get()};
   return last.made;
+}
+
+void end_opening(MPI_Comm comm) {
+  if (!all().on.load(std::memory_order_relaxed) || comm == MPI_COMM_NULL) return;
+  if (const CollCommPtr* made = known(comm); made != nullptr && (*made)->is_opening()) (*made)->open();
 }
 
 CollCommPtr share(CollComm& comm) { return comm.shared_from_this(); }
@@ -147,6 +157,7 @@ CollComm::CollComm(MPI_Comm comm) : rank(rank_in(comm)), size(size_of(comm)), co
   PMPI_Group_translate_ranks(group, size, mine.data(), all().world, there.data());
   PMPI_Group_free(&group);
   const bool all_known = std::find(there.begin(), there.end(), MPI_UNDEFINED) == there.end();
+  is_hosts_ = !all_known;  // of such a one no rank knows all
   if (all_known) {
     const auto node_of = [&](std::uint32_t r) { return all().nodes[static_cast<std::size_t>(there[r])]; };
     ppn_ = plan::ranks_of_node(static_cast<std::uint32_t>(size), node_of);
@@ -171,28 +182,39 @@ CollComm::~CollComm() {
 }
 
 bool CollComm::plans(CollKind kind, Way way, std::uint64_t bytes) const noexcept {
+  if (is_hosts_) return false;
   if (bytes > kMostBytes || (bytes == 0 && kind != CollKind::kBarrier)) return false;
   const bool for_each =
       kind == CollKind::kAllgather || kind == CollKind::kAlltoall || kind == CollKind::kReduceScatterBlock;
   if (for_each && bytes > kMostBytes / static_cast<std::uint64_t>(size)) return false;
-  if (forced_way >= 0) return forced_way != 0;
   return table_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(way)] >> size_class(bytes) & 1;
 }
 
-void CollComm::open() {
-  if (open_.load(std::memory_order_acquire)) return;
-  if (!idup_begun_) {
-    PMPI_Comm_dup(comm_, &own_);
-    PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
-    open_.store(true, std::memory_order_release);
-  } else {
+bool CollComm::open() {
+  if (!open_.load(std::memory_order_acquire)) {
+    begin_to_open();
     engine().wait([this] { return is_open(); });
   }
+  if (refusal_ != MPI_SUCCESS) is_hosts_ = true;
+  return !is_hosts_;
 }
 
 void CollComm::begin_to_open() {
   if (open_.load(std::memory_order_acquire) || std::exchange(idup_begun_, true)) return;
-  PMPI_Comm_idup(comm_, &own_, &idup_);
+  opened_by(PMPI_Comm_idup(comm_, &own_, &idup_), false);
+}
+
+// Of a call for the duplicate: what it returned, and whether that was the end of it.
+void CollComm::opened_by(int rc, bool done) {
+  if (rc == MPI_SUCCESS && !done) return;
+  if (rc == MPI_SUCCESS) {
+    PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
+  } else {
+    PMPI_Error_class(rc, &refusal_);
+    own_ = MPI_COMM_NULL;
+    idup_ = MPI_REQUEST_NULL;
+  }
+  open_.store(true, std::memory_order_release);
 }
 
 bool CollComm::is_open() {
@@ -200,11 +222,9 @@ bool CollComm::is_open() {
   const std::unique_lock guard(opening_, std::try_to_lock);
   if (!guard.owns_lock() || open_.load(std::memory_order_acquire)) return open_.load(std::memory_order_acquire);
   int done = 0;
-  PMPI_Test(&idup_, &done, MPI_STATUS_IGNORE);
-  if (!done) return false;
-  PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
-  open_.store(true, std::memory_order_release);
-  return true;
+  const int rc = PMPI_Test(&idup_, &done, MPI_STATUS_IGNORE);
+  opened_by(rc, done != 0);
+  return open_.load(std::memory_order_acquire);
 }
 
 const plan::Plan& CollComm::plan(CollKind kind, int root, std::uint64_t bytes, plan::Plan& spare) {

@@ -8,6 +8,8 @@
 namespace heddle::overlay {
 namespace {
 
+constexpr std::size_t kMostKept = 4 << 20;
+
 std::byte* bytes_at(const void* data) { return static_cast<std::byte*>(const_cast<void*>(data)); }
 
 }  // namespace
@@ -17,7 +19,7 @@ std::byte* Job::in_one_piece(std::optional<Buffer>& packed, void* data, int bloc
   packed.reset();
   if (known_type(type).kind != TypeKind::kUnknown) return bytes_at(data);
   const MPI_Count each = count * type_size(type);
-  packed.emplace(MPI_COMM_SELF, data, static_cast<std::uint64_t>(blocks), count, type,
+  packed.emplace(packing_comm(), data, static_cast<std::uint64_t>(blocks), count, type,
                  static_cast<std::uint64_t>(each));
   return packed->bytes();
 }
@@ -107,6 +109,13 @@ void Job::begin(MPI_Comm own, int tag) {
   pack();
   over_ = false;
   run_.begin(call_, own, tag);
+}
+
+void Job::give_back() noexcept {
+  packed_input_.reset();
+  packed_output_.reset();
+  if (spare_.size() > kMostKept) std::vector<std::byte>().swap(spare_);
+  run_.give_back(kMostKept);
 }
 
 bool Job::advance() {

@@ -38,6 +38,8 @@ class Job {
   bool advance();
   // All of it, by the board. REQUIRES: board.takes(kind, bytes).
   void go_by(Board& board);
+  // After it: memory that is too much to keep for the next one.
+  void give_back() noexcept;
   int error() const noexcept { return run_.error(); }
 
  private:

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -82,16 +81,6 @@ bool CollProfile::parse(std::string_view text, std::string* why) {
   return ended;
 }
 
-std::string CollProfile::print() const {
-  std::string text = std::string(kFirst) + "\nhost " + host + "\n";
-  for (const PlannedLine& line : lines) {
-    text += "planned " + std::string(kKindNames[static_cast<std::size_t>(line.kind)]) + " " +
-            std::string(kWayNames[static_cast<std::size_t>(line.way)]) + " " + std::to_string(line.ranks) + " " +
-            std::to_string(line.from) + " " + std::to_string(line.to) + "\n";
-  }
-  return text + std::string(kLast) + "\n";
-}
-
 SizeTable CollProfile::table(int ranks) const {
   SizeTable made{};
   int nearest = 0;
@@ -127,9 +116,7 @@ std::string load_own_profile(const std::string& host) {
   const bool asked_for = named != nullptr && *named != '\0';
   if (path.empty()) return {};
   const auto refuse = [&](const std::string& why) {
-    std::fprintf(stderr,
-                 "heddle overlay: the profile %s is not used: %s; all collectives are the host's own. 'heddle tune "
-                 "--host' under this MPI writes another\n",
+    std::fprintf(stderr, "heddle overlay: the profile %s is not used: %s; all collectives are the host's own\n",
                  path.c_str(), why.c_str());
     return std::string();
   };
@@ -163,21 +150,6 @@ std::string host_name() {
   }
   while (!name.empty() && (name.back() == ' ' || name.back() == '\0')) name.pop_back();
   return name;
-}
-
-bool store_own_profile(const std::string& path, const std::string& text, std::string* why) {
-  for (std::size_t at = path.find('/', 1); at != path.npos; at = path.find('/', at + 1)) {
-    mkdir(path.substr(0, at).c_str(), 0777);  // where it fails, opening the file says why
-  }
-  const std::string fresh = path + "." + std::to_string(getpid());
-  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  const bool written = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (!written) *why = std::strerror(errno);
-  if (fd >= 0) close(fd);
-  if (written && rename(fresh.c_str(), path.c_str()) == 0) return true;
-  if (written) *why = std::strerror(errno);
-  if (fd >= 0) unlink(fresh.c_str());
-  return false;
 }
 
 }  // namespace heddle::overlay

@@ -1,4 +1,4 @@
-// Which collectives are faster by plans than by the host, as `heddle tune --host` measured it.
+// Which collectives are faster by plans than by the host, as somebody measured it.
 //
 //   heddle overlay profile 1
 //   host Open MPI v5.0.11, package: ...
@@ -42,7 +42,6 @@ class CollProfile {
 
   // False: *why says what is wrong with it, for a person.
   bool parse(std::string_view text, std::string* why);
-  std::string print() const;
   SizeTable table(int ranks) const;
 };
 
@@ -52,6 +51,5 @@ std::string own_profile_path();
 std::string load_own_profile(const std::string& host);
 // The first line of what the host says of itself.
 std::string host_name();
-bool store_own_profile(const std::string& path, const std::string& text, std::string* why);
 
 }  // namespace heddle::overlay

@@ -13,7 +13,7 @@ namespace heddle::overlay {
 
 class CollRequest final : public Operation {
  public:
-  CollRequest(CollComm& comm, const Asked& asked, MPI_Comm handle, int tag, bool once);
+  CollRequest(CollComm& comm, const Asked& asked, int tag, bool once);
   void start() override;
   bool poll() override;
   bool attend() override { return !is_active() || poll(); }
@@ -27,7 +27,6 @@ class CollRequest final : public Operation {
 
  private:
   const CollCommPtr comm_;
-  const MPI_Comm handle_;
   const int tag_;
   plan::Plan spare_;
   Job job_;

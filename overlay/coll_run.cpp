@@ -19,6 +19,7 @@ void Run::begin(const Call& call, MPI_Comm comm, int tag) {
   shift_ = call.plan->symmetric ? call.rank : 0;
   anywhere_ = call.plan->partition == plan::Partition::kEqual || call.plan->partition == plan::Partition::kMatrix;
   place_scratch();
+  pending_.reserve(2 * call.plan->code.size());  // nothing may fail once messages are under way
 }
 
 void Run::place_scratch() {

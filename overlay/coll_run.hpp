@@ -47,6 +47,12 @@ class Run {
   void begin(const Call& call, MPI_Comm comm, int tag);
   // True: over. False: call again.
   bool advance();
+  // After that: scratch of more than `most` bytes.
+  void give_back(std::size_t most) noexcept {
+    if (room_ <= most) return;
+    scratch_.reset();
+    room_ = 0;
+  }
   // After that: the class of the first failure, or MPI_SUCCESS. A failed message does not end a plan, as the others count on the rest.
   int error() const noexcept { return error_; }
 

@@ -47,6 +47,24 @@ KnownType known_type(MPI_Datatype type) noexcept {
   return {};  // not remembered: the handle may be another type's later
 }
 
+namespace {
+MPI_Comm packing = MPI_COMM_NULL;
+}
+void open_packing() {
+  PMPI_Comm_dup(MPI_COMM_SELF, &packing);
+  PMPI_Comm_set_errhandler(packing, MPI_ERRORS_RETURN);
+}
+void close_packing() { PMPI_Comm_free(&packing); }
+MPI_Comm packing_comm() noexcept { return packing; }
+
+// There is no question for it: the host refuses to pack such data, be they none.
+bool is_committed(MPI_Datatype type) noexcept {
+  if (known_type(type).kind != TypeKind::kUnknown) return true;
+  char data = 0, packed = 0;
+  int at = 0;
+  return PMPI_Pack(&data, 0, type, &packed, 1, &at, packing) == MPI_SUCCESS;
+}
+
 bool combines(MPI_Op op, TypeKind kind) noexcept {
   if (kind != TypeKind::kInteger && kind != TypeKind::kFloating) return false;
   if (op == MPI_SUM || op == MPI_MAX || op == MPI_MIN || op == MPI_PROD) return true;

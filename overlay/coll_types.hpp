@@ -21,6 +21,14 @@ struct KnownType {
 };
 
 KnownType known_type(MPI_Datatype type) noexcept;
+// Before what follows; close_packing() while no collective by a plan is under way.
+void open_packing();
+void close_packing();
+// For MPI_Pack, by this process alone; it returns its errors.
+MPI_Comm packing_comm() noexcept;
+// A type that may be used for data.
+bool is_committed(MPI_Datatype type) noexcept;
+
 // Whether MPI has this operation for such a type. It commutes, then.
 bool combines(MPI_Op op, TypeKind kind) noexcept;
 // to = left op right of `count` items, of which `to` may be one.

@@ -24,8 +24,10 @@ Engine& engine() {
   return *made;
 }
 
-void Engine::open(int level) {
+void Engine::open(int level, bool partitioned) {
+  opened_ = true;
   has_thread_ = level == MPI_THREAD_MULTIPLE && settings().thread;
+  if (!partitioned) return;
   MPI_Comm own;
   PMPI_Comm_dup(MPI_COMM_WORLD, &own);
   world_ = std::make_shared<Carrier>(own);
@@ -214,6 +216,16 @@ void Engine::progress() {
   if (asleep_ && !attention_.empty()) wake_.notify_one();
 }
 
+int Engine::finish(MPI_Request& request, MPI_Status* status) {
+  int rc = MPI_SUCCESS;
+  wait([&] {
+    int done = 0;
+    rc = PMPI_Test(&request, &done, status);
+    return done || rc != MPI_SUCCESS;
+  });
+  return rc;
+}
+
 void Engine::run() {
   microseconds pause = kShortest;
   int idle = 0;
@@ -265,11 +277,7 @@ void Engine::agree_on_the_end() {
     }
     MPI_Request request;
     PMPI_Iallreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, world_->comm, &request);
-    wait([&] {
-      int done = 0;
-      PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-      return done != 0;
-    });
+    finish(request, MPI_STATUS_IGNORE);
     if (all[0] == all[1] && all[0] == before[0] && all[1] == before[1]) break;
     before[0] = all[0], before[1] = all[1];
   }
@@ -280,6 +288,7 @@ void Engine::agree_on_the_end() {
 }
 
 void Engine::close() {
+  if (!opened_) return;
   const bool had_thread = has_thread_;
   {
     const std::lock_guard guard(lock_);
@@ -288,6 +297,13 @@ void Engine::close() {
     wake_.notify_one();
   }
   if (thread_.joinable()) thread_.join();
+  if (world_ != nullptr) close_partitioned(had_thread);
+  attention_.clear();  // of collectives
+  forget_requests();
+  closed_ = true;
+}
+
+void Engine::close_partitioned(bool had_thread) {
   wait([this] { return !any_request([](const Request& request) { return request.orphan && request.is_pending(); }); });
   agree_on_the_end();
   if (settings().report) {
@@ -305,9 +321,7 @@ void Engine::close() {
   close_identities();
   carriers_.clear();
   world_->rma.reset();  // collective, whoever else holds the carrier
-  forget_requests();
   world_.reset();
-  closed_ = true;
 }
 
 }  // namespace heddle::overlay

@@ -1,4 +1,4 @@
-// What all partitioned requests of a process share: control messages, who meets whom, and progress.
+// What all requests of the overlay in a process share: control messages, who meets whom, and progress.
 //
 // Problem: init is local, so the two sides learn of each other later, while the program is anywhere; it may be waiting in the host.
 // Method:  each call of the overlay takes a step: control messages that are here, and the requests that want attention. With
@@ -27,9 +27,9 @@ namespace heddle::overlay {
 
 class Engine {
  public:
-  // After the host's init, with the level that it gave. Collective over MPI_COMM_WORLD.
-  void open(int level);
-  // Before the host's finalize. Collective.
+  // After the host's init, with the level that it gave; `partitioned`: not for collectives alone. Collective over MPI_COMM_WORLD.
+  void open(int level, bool partitioned);
+  // Before the host's finalize. Collective. Of what was not opened: nothing.
   void close();
   // What sessions leave behind is told to the others.
   void quiesce();
@@ -53,6 +53,8 @@ class Engine {
   void step() {
     if (needs_calls()) progress();
   }
+  // Ends a nonblocking operation of the host, and takes steps meanwhile.
+  int finish(MPI_Request& request, MPI_Status* status);
   // Takes steps until `done()`.
   template <class Done>
   void wait(Done done) {
@@ -79,6 +81,7 @@ class Engine {
   void agree_on_the_end();
   template <class Which>
   bool any_request(Which which);
+  void close_partitioned(bool had_thread);
 
   std::mutex lock_;  // all of the following
   std::shared_ptr<Carrier> world_;
@@ -99,6 +102,7 @@ class Engine {
   std::atomic<bool> has_thread_{false};                        // from open on
   std::atomic<bool> waiting_{false};                           // attention_ is not empty
   std::atomic<bool> closed_{false};
+  bool opened_ = false;
 };
 
 // The process's own; never destroyed.

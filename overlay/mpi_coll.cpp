@@ -28,32 +28,30 @@ int no_memory(const char* name, MPI_Comm comm) {
   return raise(name, comm, MPI_ERR_NO_MEM, "no memory for a planned collective");
 }
 
-// The host's own is next on this communicator, and it may wait, in the host, for ranks that wait for what is under way here.
-void finish_pending(CollComm& comm) {
-  if (comm.pending.load(std::memory_order_acquire) != 0) {
-    engine().wait([&] { return comm.pending.load(std::memory_order_acquire) == 0; });
-  }
-}
-
-int run_blocking(const char* name, MPI_Comm handle, CollComm& comm, const Wanted& wanted, std::uint64_t bytes) try {
-  comm.open();
-  Job& job = comm.blocking;
+int run_blocking(const char* name, MPI_Comm handle, CollComm& comm, const Wanted& wanted, std::uint64_t bytes) {
   Board* board = comm.board();
-  job.prepare(wanted, bytes, comm.plan(wanted.kind, wanted.root, bytes, comm.spare_plan), comm.rank, comm.size);
-  if (board != nullptr && board->takes(wanted.kind, bytes)) {
-    coll_counts.by_memory.fetch_add(1, std::memory_order_relaxed);
+  if (board != nullptr && !board->takes(wanted.kind, bytes)) board = nullptr;
+  (board != nullptr ? coll_counts.by_memory : coll_counts.by_messages).fetch_add(1, std::memory_order_relaxed);
+  // Before anything fails: the others count this one, too.
+  const int tag = board != nullptr ? 0 : comm.next_tag();
+  Job& job = comm.blocking;
+  try {
+    job.prepare(wanted, bytes, comm.plan(wanted.kind, wanted.root, bytes, comm.spare_plan), comm.rank, comm.size);
+    if (board == nullptr) job.begin(comm.own(), tag);
+  } catch (const std::bad_alloc&) {
+    if (board != nullptr) board->skip();
+    return no_memory(name, handle);
+  }
+  if (board != nullptr) {
     job.go_by(*board);
     return MPI_SUCCESS;
   }
-  coll_counts.by_messages.fetch_add(1, std::memory_order_relaxed);
-  job.begin(comm.own(), comm.next_tag());
   for (unsigned n = 0; !job.advance(); ++n) {
     engine().step();
     if (n > kSpins) sched_yield();
   }
+  job.give_back();
   return conclude_collective(name, handle, job.error());
-} catch (const std::bad_alloc&) {
-  return no_memory(name, handle);
 }
 
 }  // namespace heddle::overlay
@@ -64,37 +62,55 @@ using namespace heddle::overlay;
 extern "C" {
 
 int MPI_Barrier(MPI_Comm comm) {
-  return blocking(__func__, comm, barrier_of(), [&] { return PMPI_Barrier(comm); });
+  return blocking(
+      __func__, comm, barrier_of(), [&] { return PMPI_Barrier(comm); },
+      [&](MPI_Request* r) { return PMPI_Ibarrier(comm, r); });
 }
 
 #define HEDDLE_BLOCKING(suffix, Count)                                                                                \
   int MPI_Bcast##suffix(void* data, Count count, MPI_Datatype type, int root, MPI_Comm comm) {                        \
-    return blocking(__func__, comm, bcast_of(data, count, type, root),                                                \
-                    [&] { return PMPI_Bcast##suffix(data, count, type, root, comm); });                               \
+    return blocking(                                                                                                  \
+        __func__, comm, bcast_of(data, count, type, root),                                                            \
+        [&] { return PMPI_Bcast##suffix(data, count, type, root, comm); },                                            \
+        [&](MPI_Request* r) { return PMPI_Ibcast##suffix(data, count, type, root, comm, r); });                       \
   }                                                                                                                   \
   int MPI_Reduce##suffix(const void* send, void* recv, Count count, MPI_Datatype type, MPI_Op op, int root,           \
                          MPI_Comm comm) {                                                                             \
-    return blocking(__func__, comm, reduce_of(send, recv, count, type, op, root),                                     \
-                    [&] { return PMPI_Reduce##suffix(send, recv, count, type, op, root, comm); });                    \
+    return blocking(                                                                                                  \
+        __func__, comm, reduce_of(send, recv, count, type, op, root),                                                 \
+        [&] { return PMPI_Reduce##suffix(send, recv, count, type, op, root, comm); },                                 \
+        [&](MPI_Request* r) { return PMPI_Ireduce##suffix(send, recv, count, type, op, root, comm, r); });            \
   }                                                                                                                   \
   int MPI_Allreduce##suffix(const void* send, void* recv, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) { \
-    return blocking(__func__, comm, allreduce_of(send, recv, count, type, op),                                        \
-                    [&] { return PMPI_Allreduce##suffix(send, recv, count, type, op, comm); });                       \
+    return blocking(                                                                                                  \
+        __func__, comm, allreduce_of(send, recv, count, type, op),                                                    \
+        [&] { return PMPI_Allreduce##suffix(send, recv, count, type, op, comm); },                                    \
+        [&](MPI_Request* r) { return PMPI_Iallreduce##suffix(send, recv, count, type, op, comm, r); });               \
   }                                                                                                                   \
   int MPI_Reduce_scatter_block##suffix(const void* send, void* recv, Count count, MPI_Datatype type, MPI_Op op,       \
                                        MPI_Comm comm) {                                                               \
-    return blocking(__func__, comm, reduce_scatter_block_of(send, recv, count, type, op),                             \
-                    [&] { return PMPI_Reduce_scatter_block##suffix(send, recv, count, type, op, comm); });            \
+    return blocking(                                                                                                  \
+        __func__, comm, reduce_scatter_block_of(send, recv, count, type, op),                                         \
+        [&] { return PMPI_Reduce_scatter_block##suffix(send, recv, count, type, op, comm); },                         \
+        [&](MPI_Request* r) { return PMPI_Ireduce_scatter_block##suffix(send, recv, count, type, op, comm, r); });    \
   }                                                                                                                   \
   int MPI_Allgather##suffix(const void* send, Count send_count, MPI_Datatype send_type, void* recv, Count count,      \
                             MPI_Datatype type, MPI_Comm comm) {                                                       \
-    return blocking(__func__, comm, allgather_of(send, send_count, send_type, recv, count, type),                     \
-                    [&] { return PMPI_Allgather##suffix(send, send_count, send_type, recv, count, type, comm); });    \
+    return blocking(                                                                                                  \
+        __func__, comm, allgather_of(send, send_count, send_type, recv, count, type),                                 \
+        [&] { return PMPI_Allgather##suffix(send, send_count, send_type, recv, count, type, comm); },                 \
+        [&](MPI_Request* r) {                                                                                         \
+          return PMPI_Iallgather##suffix(send, send_count, send_type, recv, count, type, comm, r);                    \
+        });                                                                                                           \
   }                                                                                                                   \
   int MPI_Alltoall##suffix(const void* send, Count send_count, MPI_Datatype send_type, void* recv, Count count,       \
                            MPI_Datatype type, MPI_Comm comm) {                                                        \
-    return blocking(__func__, comm, alltoall_of(send, send_count, send_type, recv, count, type),                      \
-                    [&] { return PMPI_Alltoall##suffix(send, send_count, send_type, recv, count, type, comm); });     \
+    return blocking(                                                                                                  \
+        __func__, comm, alltoall_of(send, send_count, send_type, recv, count, type),                                  \
+        [&] { return PMPI_Alltoall##suffix(send, send_count, send_type, recv, count, type, comm); },                  \
+        [&](MPI_Request* r) {                                                                                         \
+          return PMPI_Ialltoall##suffix(send, send_count, send_type, recv, count, type, comm, r);                     \
+        });                                                                                                           \
   }
 
 HEDDLE_BLOCKING(, int)

@@ -1,5 +1,6 @@
-// Each communicator of the program gets its number as it is created (carrier.hpp).
+// Each communicator of the program gets its number as it is created (carrier.hpp), and is freed when the host is not at work for it.
 
+#include "coll_comm.hpp"
 #include "engine.hpp"
 #include "settings.hpp"
 
@@ -80,6 +81,15 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[], c
 }
 int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm* out) {
   return create(comm, out, [&] { return PMPI_Intercomm_merge(comm, high, out); });
+}
+
+int MPI_Comm_free(MPI_Comm* comm) {
+  end_opening(*comm);
+  return PMPI_Comm_free(comm);
+}
+int MPI_Comm_disconnect(MPI_Comm* comm) {
+  end_opening(*comm);
+  return PMPI_Comm_disconnect(comm);
 }
 
 // By a part of the parent's processes: they, in order, and the tag tell such a creation from others.

@@ -4,21 +4,6 @@
 
 using namespace heddle::overlay;
 
-namespace {
-
-// Ends a nonblocking operation of the host.
-int finish(MPI_Request& request, MPI_Status* status) {
-  int rc = MPI_SUCCESS;
-  engine().wait([&] {
-    int done = 0;
-    rc = PMPI_Test(&request, &done, status);
-    return done || rc != MPI_SUCCESS;
-  });
-  return rc;
-}
-
-}  // namespace
-
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -26,21 +11,21 @@ int MPI_Recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_C
   if (!engine().needs_calls()) return PMPI_Recv(buf, count, type, source, tag, comm, status);
   MPI_Request request;
   const int rc = PMPI_Irecv(buf, count, type, source, tag, comm, &request);
-  return rc == MPI_SUCCESS ? finish(request, status) : rc;
+  return rc == MPI_SUCCESS ? engine().finish(request, status) : rc;
 }
 
 int MPI_Send(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
   if (!engine().needs_calls()) return PMPI_Send(buf, count, type, dest, tag, comm);
   MPI_Request request;
   const int rc = PMPI_Isend(buf, count, type, dest, tag, comm, &request);
-  return rc == MPI_SUCCESS ? finish(request, MPI_STATUS_IGNORE) : rc;
+  return rc == MPI_SUCCESS ? engine().finish(request, MPI_STATUS_IGNORE) : rc;
 }
 
 int MPI_Ssend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
   if (!engine().needs_calls()) return PMPI_Ssend(buf, count, type, dest, tag, comm);
   MPI_Request request;
   const int rc = PMPI_Issend(buf, count, type, dest, tag, comm, &request);
-  return rc == MPI_SUCCESS ? finish(request, MPI_STATUS_IGNORE) : rc;
+  return rc == MPI_SUCCESS ? engine().finish(request, MPI_STATUS_IGNORE) : rc;
 }
 
 int MPI_Sendrecv(const void* sent, int send_count, MPI_Datatype send_type, int dest, int send_tag, void* got, int count,
@@ -53,8 +38,8 @@ int MPI_Sendrecv(const void* sent, int send_count, MPI_Datatype send_type, int d
   if (rc != MPI_SUCCESS) return rc;
   rc = PMPI_Isend(sent, send_count, send_type, dest, send_tag, comm, &send);
   if (rc != MPI_SUCCESS) return rc;
-  rc = finish(receive, status);
-  const int send_rc = finish(send, MPI_STATUS_IGNORE);
+  rc = engine().finish(receive, status);
+  const int send_rc = engine().finish(send, MPI_STATUS_IGNORE);
   return rc == MPI_SUCCESS ? send_rc : rc;
 }
 

@@ -13,20 +13,26 @@ namespace {
 bool is_on() { return settings().partitioned != Settings::Partitioned::kOff; }
 
 int begin(int rc) {
-  if (rc == MPI_SUCCESS) open_collectives();
-  if (rc != MPI_SUCCESS || !is_on()) return rc;
-  if (!packs_bare_bytes(MPI_COMM_SELF)) {
+  if (rc != MPI_SUCCESS) return rc;
+  follow_rank_0();
+  const bool plans = open_collectives();
+  if (!is_on() && !plans) return rc;
+  if (is_on() && !packs_bare_bytes(MPI_COMM_SELF)) {
     std::fprintf(stderr,
                  "heddle overlay: this MPI packs more than the bytes of data; HEDDLE_OVERLAY_PARTITIONED=off\n");
     PMPI_Abort(MPI_COMM_WORLD, 1);
   }
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
-  engine().open(level);
+  engine().open(level, is_on());
   return rc;
 }
 
-int level_for(int wanted) { return is_on() && settings().thread_at_level ? MPI_THREAD_MULTIPLE : wanted; }
+int level_for(int wanted) {
+  const Settings& s = settings();
+  const bool may_need_it = is_on() || s.collectives != 0 || s.collectives_by_profile;
+  return may_need_it && s.thread_at_level ? MPI_THREAD_MULTIPLE : wanted;
+}
 
 }  // namespace
 
@@ -45,7 +51,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 int MPI_Finalize(void) {
   close_collectives();
-  if (engine().world() != nullptr) engine().close();
+  engine().close();
   return PMPI_Finalize();
 }
 

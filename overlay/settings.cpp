@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 
 #include "coll_kinds.hpp"
+#include "host.hpp"
 
 namespace heddle::overlay {
 namespace {
@@ -73,11 +75,24 @@ Settings read() {
   return made;
 }
 
+Settings& mine() {
+  static Settings made = read();
+  return made;
+}
+
 }  // namespace
 
-const Settings& settings() {
-  static const Settings made = read();
-  return made;
+const Settings& settings() { return mine(); }
+
+void follow_rank_0() {
+  Settings& own = mine();
+  std::uint32_t shared[] = {static_cast<std::uint32_t>(own.partitioned), own.collectives, own.collectives_by_profile,
+                            own.shared_memory};
+  PMPI_Bcast(shared, std::size(shared), MPI_UINT32_T, 0, MPI_COMM_WORLD);
+  own.partitioned = static_cast<Settings::Partitioned>(shared[0]);
+  own.collectives = shared[1];
+  own.collectives_by_profile = shared[2] != 0;
+  own.shared_memory = shared[3] != 0;
 }
 
 }  // namespace heddle::overlay

@@ -19,5 +19,7 @@ struct Settings {
 
 // Ends the process with a line on stderr when a variable has a value that means nothing.
 const Settings& settings();
+// After the host's init: those that all ranks have to have alike are rank 0's from now on. Collective over MPI_COMM_WORLD.
+void follow_rank_0();
 
 }  // namespace heddle::overlay

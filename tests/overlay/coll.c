@@ -1,6 +1,6 @@
 // Planned collectives over another MPI, each against what its definition says. Every call is made on several communicators, in place or not, with
 // datatypes that lie in one piece and such that do not.
-//   coll [blocking | nonblocking | persistent | few | mixed | late | errors | truncated | subsets | profile | given] [threads]
+//   coll [blocking | nonblocking | persistent | few | mixed | late | opened | errors | truncated | subsets | profile | given] [threads]
 #include <unistd.h>
 
 #include "../programs/check.h"
@@ -214,6 +214,22 @@ static void everywhere(void) {
   MPI_Comm_free(&dup);
 }
 
+// The host's: no plan has this operation.
+static void least_of_all(MPI_Comm c) {
+  struct {
+    double value;
+    int at;
+  } mine = {world_rank, world_rank}, least;
+  MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, c);
+  CHECK_EQ(least.at, 0);
+}
+
+// Does not commute.
+static void keep_left(void* left, void* right, int* n, MPI_Datatype* type) {
+  (void)type;
+  memcpy(right, left, (size_t)*n * sizeof(long));
+}
+
 // A broadcast whose ranks describe the same bytes differently.
 static void subsets(void) {
   on(MPI_COMM_WORLD);
@@ -233,12 +249,22 @@ static void subsets(void) {
   double x = world_rank + 0.5, sum = 0;
   MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   CHECK(sum == world_size * (world_size - 1) / 2.0 + 0.5 * world_size, "%g", sum);
-  struct {
-    double value;
-    int at;
-  } mine = {x, world_rank}, least;
-  MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, MPI_COMM_WORLD);
-  CHECK_EQ(least.at, 0);
+  least_of_all(MPI_COMM_WORLD);
+  MPI_Op left;
+  MPI_Op_create(keep_left, 0, &left);
+  long first = 100 + world_rank, got = -1;
+  MPI_Allreduce(&first, &got, 1, MPI_LONG, left, MPI_COMM_WORLD);
+  CHECK_EQ(got, 100);
+  MPI_Op_free(&left);
+  // Rank 0, and all others.
+  MPI_Comm part, inter;
+  MPI_Comm_split(MPI_COMM_WORLD, world_rank == 0, 0, &part);
+  MPI_Intercomm_create(part, 0, MPI_COMM_WORLD, world_rank == 0, 5, &inter);
+  long one = 1;
+  MPI_Allreduce(&one, &got, 1, MPI_LONG, MPI_SUM, inter);
+  CHECK_EQ(got, world_rank == 0 ? world_size - 1 : 1);
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&part);
 }
 
 static void expect(int class, const char* what, int want) {
@@ -386,15 +412,57 @@ static void late(void) {
   // The host's collective on the same communicator while one is under way.
   MPI_Iallreduce(&one, &sum[0], 1, MPI_LONG, MPI_SUM, c, &r[0]);
   if (world_rank == 0) MPI_Wait(&r[0], MPI_STATUS_IGNORE);
-  struct {
-    double value;
-    int at;
-  } mine = {world_rank, world_rank}, least;
-  MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, c);
-  CHECK_EQ(least.at, 0);
+  least_of_all(c);
   if (world_rank != 0) MPI_Wait(&r[0], MPI_STATUS_IGNORE);
   CHECK_EQ(sum[0], world_size);
   MPI_Comm_free(&c);
+}
+
+// What a communicator needs for its first blocking or persistent collective by a plan, or for one of the host, lets what is under way go on:
+// rank 0 comes to it before it waits, the others wait first. `first` is on the same communicator or on a fresh one.
+enum first { kBarrierFirst, kInitFirst, kHostFirst, kFirsts };
+static void first_one(enum first first, MPI_Comm on) {
+  if (first == kBarrierFirst) MPI_Barrier(on);
+  if (first == kHostFirst) least_of_all(on);
+  if (first == kInitFirst) {
+    MPI_Request r;
+    MPI_Barrier_init(on, MPI_INFO_NULL, &r);
+    MPI_Request_free(&r);
+  }
+}
+static void opened_late(enum first first, int afresh, int persists) {
+  static long in[3000], out[3000];
+  MPI_Comm c, fresh;
+  MPI_Request r;
+  size = world_size;
+  for (int i = 0; i < 3000; i++) in[i] = item(world_rank, i, (unsigned)first), out[i] = -1;
+  MPI_Comm_dup(MPI_COMM_WORLD, &c);
+  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  if (persists) {
+    MPI_Allreduce_init(in, out, 3000, MPI_LONG, MPI_SUM, c, MPI_INFO_NULL, &r);
+  } else {
+    MPI_Iallreduce(in, out, 3000, MPI_LONG, MPI_SUM, c, &r);
+  }
+  if (world_rank != 0) {
+    if (persists && first == kHostFirst) first_one(first, c);  // before the start: they need rank 0's word in it
+    if (persists) MPI_Start(&r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    if (!persists || first != kHostFirst) first_one(first, afresh ? fresh : c);
+  } else {
+    if (persists) MPI_Start(&r);
+    first_one(first, afresh ? fresh : c);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+  }
+  for (int i = 0; i < 3000; i++) CHECK_EQ(out[i], sum_of(i, (unsigned)first));
+  if (persists) MPI_Request_free(&r);
+  MPI_Comm_free(&fresh);
+  MPI_Comm_free(&c);
+}
+static void opened_in_any_order(void) {
+  for (enum first first = 0; first < kFirsts; first++) {
+    for (int k = 0; k < 2; k++) opened_late(first, 0, k);
+    if (first != kHostFirst) opened_late(first, 1, 0);
+  }
 }
 
 // A profile that lets allreduce of 64 bytes to 16 KiB go by plans; of this host. Rank 0's is read.
@@ -443,6 +511,7 @@ int main(int argc, char** argv) {
   if (way != kBlocking) everywhere();
   if (strcmp(what, "mixed") == 0) mixed();
   if (strcmp(what, "late") == 0) late();
+  if (strcmp(what, "opened") == 0) opened_in_any_order();
   if (strcmp(what, "subsets") == 0) subsets();
   if (strcmp(what, "errors") == 0) errors();
   if (strcmp(what, "truncated") == 0) truncated();
