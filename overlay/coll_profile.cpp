@@ -1,9 +1,5 @@
 #include "coll_profile.hpp"
 
-#include <fcntl.h>
-#include <limits.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -11,13 +7,13 @@
 #include <cstring>
 #include <optional>
 
+#include "base/cache_file.hpp"
 #include "host.hpp"
 
 namespace heddle::overlay {
 namespace {
 
 constexpr std::string_view kFirst = "heddle overlay profile 1", kLast = "end";
-constexpr std::size_t kMostBytes = 256 << 10;
 
 std::string_view word_of(std::string_view& rest) {
   const std::size_t begin = std::min(rest.find_first_not_of(' '), rest.size());
@@ -95,25 +91,9 @@ SizeTable CollProfile::table(int ranks) const {
   return made;
 }
 
-std::string own_profile_path() {
-  if (const char* named = std::getenv("HEDDLE_OVERLAY_PROFILE"); named != nullptr && *named != '\0') return named;
-  std::string folder;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
-    folder = cache;
-  } else if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
-    folder = std::string(home) + "/.cache";
-  } else {
-    return {};
-  }
-  char host[HOST_NAME_MAX + 1] = "";
-  gethostname(host, sizeof host - 1);
-  return folder + "/heddle/overlay-" + host;
-}
-
 std::string load_own_profile(const std::string& host) {
-  const std::string path = own_profile_path();
-  const char* named = std::getenv("HEDDLE_OVERLAY_PROFILE");
-  const bool asked_for = named != nullptr && *named != '\0';
+  const char* variable = std::getenv("HEDDLE_OVERLAY_PROFILE");
+  const std::string named = variable != nullptr ? variable : "", path = cache_file(named, "overlay");
   if (path.empty()) return {};
   const auto refuse = [&](const std::string& why) {
     std::fprintf(stderr, "heddle overlay: the profile %s is not used: %s; all collectives are the host's own\n",
@@ -121,17 +101,9 @@ std::string load_own_profile(const std::string& host) {
     return std::string();
   };
   std::string text;
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT && !asked_for ? std::string() : refuse(std::strerror(errno));
-  char part[4096];
-  ssize_t n = 0;
-  while (text.size() <= kMostBytes && (n = read(fd, part, sizeof part)) > 0) {
-    text.append(part, static_cast<std::size_t>(n));
+  if (!read_file(path.c_str(), &text)) {
+    return errno == ENOENT && named.empty() ? std::string() : refuse(std::strerror(errno));
   }
-  const int cause = errno;
-  close(fd);
-  if (n < 0) return refuse(std::strerror(cause));
-  if (text.size() > kMostBytes) return refuse("it is too long for one");
   CollProfile profile;
   std::string why;
   if (!profile.parse(text, &why)) return refuse(why);

@@ -45,9 +45,8 @@ class CollProfile {
   SizeTable table(int ranks) const;
 };
 
-// $HEDDLE_OVERLAY_PROFILE, or heddle/overlay-<host> in $XDG_CACHE_HOME or ~/.cache. Empty: there is no such place.
-std::string own_profile_path();
-// The text of the file that is to be used under this host; a line on stderr when it can't be. Empty: none.
+// The text of $HEDDLE_OVERLAY_PROFILE, or heddle/overlay-<host> in $XDG_CACHE_HOME or ~/.cache, if it is to be used under this host; a
+// line on stderr when it can't be. Empty: none.
 std::string load_own_profile(const std::string& host);
 // The first line of what the host says of itself.
 std::string host_name();

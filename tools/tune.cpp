@@ -278,15 +278,6 @@ struct TuneWish {
   bool dry_run = false, anyway = false;
 };
 
-template <class Visit>
-void each_pair(std::string_view network, Visit visit) {
-  while (!network.empty()) {
-    const std::string_view pair = network.substr(0, network.find(','));
-    network.remove_prefix(std::min(pair.size() + 1, network.size()));
-    visit(pair);
-  }
-}
-
 // What an earlier run has measured between hosts, where this one does not; with it its crowding, which is that between hosts.
 void keep_between_hosts(const std::string& path, std::string* network) {
   Profile before;

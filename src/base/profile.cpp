@@ -7,17 +7,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/cache_file.hpp"
 #include "mpi.h"
 
 namespace heddle {
 namespace {
-
-constexpr std::size_t kMaxBytes = 64 << 10;  // of a file
 
 struct Number {
   std::string_view key;
@@ -64,21 +62,6 @@ bool add_pair(std::string_view text, std::string* pairs) {
   if (!pairs->empty()) pairs->push_back(',');
   pairs->append(name).append("=").append(number);
   return true;
-}
-
-// The whole file, or what there is up to `most` bytes; errno when false.
-bool read_file(const char* path, std::string* out, std::size_t most = kMaxBytes) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  char buffer[4096];
-  ssize_t n;
-  while ((n = read(fd, buffer, sizeof buffer)) > 0 && out->size() < most) {
-    out->append(buffer, static_cast<std::size_t>(n));
-  }
-  const int cause = n < 0 ? errno : out->size() >= kMaxBytes ? EFBIG : 0;
-  close(fd);
-  errno = cause;
-  return cause == 0;
 }
 
 void make_folders(const std::string& path) {
@@ -147,9 +130,7 @@ std::string print_profile(const Profile& profile) {
                 static_cast<unsigned long long>(profile.single_copy_from), profile.pull_bytes, profile.pull_after);
   std::string all = text;
   if (!profile.machine.empty()) all.append(kMachine).append(" ").append(profile.machine).append("\n");
-  for (std::string_view rest = profile.network; !rest.empty();) {
-    const std::string_view pair = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
+  each_pair(profile.network, [&all](std::string_view pair) {
     const std::size_t equals = pair.find('=');
     all.append(kNetwork)
         .append(" ")
@@ -157,7 +138,7 @@ std::string print_profile(const Profile& profile) {
         .append(" ")
         .append(pair.substr(equals + 1))
         .append("\n");
-  }
+  });
   return all;
 }
 
@@ -166,20 +147,7 @@ std::string profile_path() {
   return profile_path(named != nullptr ? named : "");
 }
 
-std::string profile_path(const std::string& named) {
-  if (!named.empty()) return named;
-  std::string folder;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
-    folder = cache;
-  } else if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
-    folder = std::string(home) + "/.cache";
-  } else {
-    return {};
-  }
-  char host[HOST_NAME_MAX + 1] = "";
-  gethostname(host, sizeof host - 1);
-  return folder + "/heddle/profile-" + host;
-}
+std::string profile_path(const std::string& named) { return cache_file(named, "profile"); }
 
 Status load_profile(const std::string& named, Profile* out, std::string* warning) {
   warning->clear();

@@ -30,6 +30,16 @@ struct Profile {
   std::string machine;
 };
 
+// visit(pair) for each `key=value` of `network`.
+template <class Visit>
+void each_pair(std::string_view network, Visit visit) {
+  while (!network.empty()) {
+    const std::string_view pair = network.substr(0, network.find(','));
+    network.remove_prefix(pair.size() < network.size() ? pair.size() + 1 : pair.size());
+    visit(pair);
+  }
+}
+
 // Of the machine that this process is on: its processor and how many cores it has.
 std::string machine_name();
 
