@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engine.hpp"
+#include "part_way.hpp"
 #include "rma.hpp"
-#include "settings.hpp"
 
 namespace heddle::overlay {
 namespace {
@@ -47,7 +47,7 @@ Carrier::Carrier(MPI_Comm own) : comm(own) {
   int found = 0;
   PMPI_Comm_get_attr(comm, MPI_TAG_UB, &limit, &found);
   if (found) tag_limit_ = static_cast<std::uint64_t>(*limit);
-  if (settings().partitioned == Settings::Partitioned::kRma) rma = Rma::open(comm);
+  if (some_go_by(PartWay::kRma)) rma = Rma::open(comm);
 }
 
 Carrier::~Carrier() {

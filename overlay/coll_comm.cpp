@@ -21,7 +21,6 @@ struct All {
   int key = MPI_KEYVAL_INVALID;
   MPI_Group world = MPI_GROUP_NULL;
   std::vector<int> nodes;  // of each rank of MPI_COMM_WORLD: the first rank there
-  CollProfile profile;
   std::atomic<std::uint64_t> forgotten{0};
 };
 
@@ -51,17 +50,6 @@ void learn_nodes() {
   PMPI_Allgather(&first, 1, MPI_INT, all().nodes.data(), 1, MPI_INT, MPI_COMM_WORLD);
 }
 
-void learn_profile() {
-  int rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::string text = rank == 0 ? load_own_profile(host_name()) : std::string(), why;
-  int length = static_cast<int>(text.size());
-  PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  text.resize(static_cast<std::size_t>(length));
-  PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
-  if (length != 0) all().profile.parse(text, &why);
-}
-
 CollCommPtr* known(MPI_Comm comm) {
   CollCommPtr* found = nullptr;
   int flag = 0;
@@ -73,8 +61,7 @@ CollCommPtr* known(MPI_Comm comm) {
 
 bool open_collectives() {
   const Settings& s = settings();
-  if (s.collectives_by_profile) learn_profile();
-  if (s.collectives == 0 && all().profile.lines.empty()) return false;
+  if (s.collectives == 0 && (!s.collectives_by_profile || own_profile().lines.empty())) return false;
   if (!packs_bare_bytes(MPI_COMM_SELF)) {
     std::fprintf(stderr, "heddle overlay: this MPI packs more than the bytes of data; its own collectives are used\n");
     return false;
@@ -165,9 +152,9 @@ CollComm::CollComm(MPI_Comm comm) : rank(rank_in(comm)), size(size_of(comm)), co
     for (std::uint32_t r = 1; r < mine.size(); ++r) on_one_node_ = on_one_node_ && node_of(r) == node_of(0);
   }
   cache_.set_ranks_of_node(ppn_);
-  table_ = all().profile.table(size);
+  if (settings().collectives_by_profile) table_ = own_profile().table(size, on_one_node_);
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
-    if (settings().collectives >> kind & 1) table_[kind].fill(~0u);
+    if (settings().collectives >> kind & 1) table_[kind].fill({~0u, 0});
   }
   int* limit = nullptr;
   int found = 0;
@@ -187,7 +174,13 @@ bool CollComm::plans(CollKind kind, Way way, std::uint64_t bytes) const noexcept
   const bool for_each =
       kind == CollKind::kAllgather || kind == CollKind::kAlltoall || kind == CollKind::kReduceScatterBlock;
   if (for_each && bytes > kMostBytes / static_cast<std::uint64_t>(size)) return false;
-  return table_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(way)] >> size_class(bytes) & 1;
+  return table_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(way)].planned >> size_class(bytes) & 1;
+}
+
+bool CollComm::may_take_memory(CollKind kind, std::uint64_t bytes) const noexcept {
+  return !(table_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(Way::kBlocking)].messages >>
+               size_class(bytes) &
+           1);
 }
 
 bool CollComm::open() {

@@ -4,7 +4,7 @@
 // Method:  the first planned collective on a communicator duplicates it, which is collective as it is itself, by MPI_Comm_idup: a
 //          nonblocking one's run waits for that, and a blocking one takes steps meanwhile, as others may wait for what is under way
 //          here before they come to it. What decides that a call goes by a plan is known to all
-//          ranks: the size, the bytes, the operation, and the table that rank 0 read (coll_profile.hpp). Each collective has a
+//          ranks: the size, the bytes, the operation, and the table that rank 0 read (profile.hpp). Each collective has a
 //          tag of its own: by turns in the lower half of the host's tags; a persistent one keeps one of the upper half, as
 //          ranks may start theirs in any order.
 // Threads: collectives on one communicator are called by one thread at a time, as MPI says. Their runs go on in any thread.
@@ -18,8 +18,8 @@
 
 #include "coll_board.hpp"
 #include "coll_job.hpp"
-#include "coll_profile.hpp"
 #include "plan/cache.hpp"
+#include "profile.hpp"
 
 namespace heddle::overlay {
 
@@ -32,6 +32,10 @@ class CollComm : public std::enable_shared_from_this<CollComm> {
 
   // Whether such a call goes by a plan. `bytes`: of the vector, or of a rank's block; the same at all ranks.
   bool plans(CollKind kind, Way way, std::uint64_t bytes) const noexcept;
+  // Of a blocking one that does.
+  bool may_take_memory(CollKind kind, std::uint64_t bytes) const noexcept;
+  // For measuring: instead of what the profile says. The same at all ranks.
+  void set_table(const SizeTable& table) noexcept { table_ = table; }
 
   // The communicator of its own. Takes steps while it waits for the other ranks. False: the host refuses one, so that all from
   // this call on are the host's, at all ranks alike.
@@ -52,6 +56,7 @@ class CollComm : public std::enable_shared_from_this<CollComm> {
   Board* board();
 
   const int rank, size;
+  bool is_on_one_node() const noexcept { return on_one_node_; }
   MPI_Comm own() const noexcept { return own_; }
   // Whose error handler hears of what happens here: the program's communicator, or MPI_COMM_WORLD once that one is freed.
   MPI_Comm hears() const noexcept { return freed_.load(std::memory_order_acquire) ? MPI_COMM_WORLD : comm_; }

@@ -29,7 +29,7 @@ int no_memory(const char* name, MPI_Comm comm) {
 }
 
 int run_blocking(const char* name, MPI_Comm handle, CollComm& comm, const Wanted& wanted, std::uint64_t bytes) {
-  Board* board = comm.board();
+  Board* board = comm.may_take_memory(wanted.kind, bytes) ? comm.board() : nullptr;
   if (board != nullptr && !board->takes(wanted.kind, bytes)) board = nullptr;
   (board != nullptr ? coll_counts.by_memory : coll_counts.by_messages).fetch_add(1, std::memory_order_relaxed);
   // Before anything fails: the others count this one, too.

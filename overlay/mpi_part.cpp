@@ -4,7 +4,7 @@
 
 #include "call.hpp"
 #include "errors.hpp"
-#include "settings.hpp"
+#include "part_way.hpp"
 
 using namespace heddle::overlay;
 
@@ -15,6 +15,20 @@ bool is_on() { return settings().partitioned != Settings::Partitioned::kOff; }
 // A request that the host made, by extensions of its own if not by MPI_Psend_init.
 [[maybe_unused]] bool is_hosts(MPI_Request request) {
   return !is_on() || (!is_ours(request) && request != MPI_REQUEST_NULL);
+}
+
+// What is wrong is ours, as are the errors.
+[[maybe_unused]] bool goes_to_host(int partitions, MPI_Count count, MPI_Datatype type, int peer) {
+  if (!is_on()) return true;
+  if (!some_go_by(PartWay::kHost) || partitions <= 0 || count <= 0 || type == MPI_DATATYPE_NULL || peer < 0)
+    return false;
+  const MPI_Count size = type_size(type);
+  MPI_Count all = 0;
+  if (size <= 0 || __builtin_mul_overflow(count, MPI_Count{partitions}, &all) ||
+      __builtin_mul_overflow(all, size, &all)) {
+    return false;
+  }
+  return part_way(static_cast<std::uint64_t>(all)) == PartWay::kHost;
 }
 
 // Null: it is none, or freed, or a collective's.
@@ -164,22 +178,32 @@ extern "C" {
 
 int MPI_Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatype type, int dest, int tag,
                    MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  if (is_on()) return init<Send>(__func__, buf, partitions, count, type, dest, tag, comm, info, request);
 #if HEDDLE_HOST_MPI_4
-  return PMPI_Psend_init(buf, partitions, count, type, dest, tag, comm, info, request);
+  if (goes_to_host(partitions, count, type, dest)) {
+    return PMPI_Psend_init(buf, partitions, count, type, dest, tag, comm, info, request);
+  }
 #else
-  return fail(__func__, nullptr, MPI_ERR_UNSUPPORTED_OPERATION, "not in this MPI, and HEDDLE_OVERLAY_PARTITIONED=off");
+  if (!is_on()) {
+    return fail(__func__, nullptr, MPI_ERR_UNSUPPORTED_OPERATION,
+                "not in this MPI, and HEDDLE_OVERLAY_PARTITIONED=off");
+  }
 #endif
+  return init<Send>(__func__, buf, partitions, count, type, dest, tag, comm, info, request);
 }
 
 int MPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                    MPI_Info info, MPI_Request* request) {
-  if (is_on()) return init<Receive>(__func__, buf, partitions, count, type, source, tag, comm, info, request);
 #if HEDDLE_HOST_MPI_4
-  return PMPI_Precv_init(buf, partitions, count, type, source, tag, comm, info, request);
+  if (goes_to_host(partitions, count, type, source)) {
+    return PMPI_Precv_init(buf, partitions, count, type, source, tag, comm, info, request);
+  }
 #else
-  return fail(__func__, nullptr, MPI_ERR_UNSUPPORTED_OPERATION, "not in this MPI, and HEDDLE_OVERLAY_PARTITIONED=off");
+  if (!is_on()) {
+    return fail(__func__, nullptr, MPI_ERR_UNSUPPORTED_OPERATION,
+                "not in this MPI, and HEDDLE_OVERLAY_PARTITIONED=off");
+  }
 #endif
+  return init<Receive>(__func__, buf, partitions, count, type, source, tag, comm, info, request);
 }
 
 int MPI_Psend_init_c(const void* buf, int partitions, MPI_Count count, MPI_Datatype type, int dest, int tag,
@@ -248,11 +272,15 @@ int MPI_Parrived(MPI_Request handle, int partition, int* flag) {
   return over && receive.error != MPI_SUCCESS ? tell(__func__, receive, receive.error) : MPI_SUCCESS;
 }
 
-int MPIX_Pbuf_prepare(MPI_Request request) { return prepare(__func__, request); }
+// Of a request that the profile gave to the host nothing is known, and nothing has to be: its MPI_Pready may come at any time.
+int MPIX_Pbuf_prepare(MPI_Request request) {
+  if (is_on() && some_go_by(PartWay::kHost) && request != MPI_REQUEST_NULL && !is_ours(request)) return MPI_SUCCESS;
+  return prepare(__func__, request);
+}
 
 int MPIX_Pbuf_prepareall(int count, MPI_Request requests[]) {
   int rc = MPI_SUCCESS;
-  for (int i = 0; i < count && rc == MPI_SUCCESS; ++i) rc = prepare(__func__, requests[i]);
+  for (int i = 0; i < count && rc == MPI_SUCCESS; ++i) rc = MPIX_Pbuf_prepare(requests[i]);
   return rc;
 }
 

@@ -4,6 +4,7 @@
 #include "buffer.hpp"
 #include "coll_comm.hpp"
 #include "engine.hpp"
+#include "profile.hpp"
 #include "settings.hpp"
 
 using namespace heddle::overlay;
@@ -15,6 +16,9 @@ bool is_on() { return settings().partitioned != Settings::Partitioned::kOff; }
 int begin(int rc) {
   if (rc != MPI_SUCCESS) return rc;
   follow_rank_0();
+  if (settings().collectives_by_profile || settings().partitioned == Settings::Partitioned::kByProfile) {
+    learn_own_profile();
+  }
   const bool plans = open_collectives();
   if (!is_on() && !plans) return rc;
   if (is_on() && !packs_bare_bytes(MPI_COMM_SELF)) {

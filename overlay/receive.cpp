@@ -1,4 +1,5 @@
 #include "engine.hpp"
+#include "part_way.hpp"
 #include "request.hpp"
 
 namespace heddle::overlay {
@@ -64,7 +65,8 @@ void Receive::link() {
     shape = {setup.partitions, args.partitions, each, setup.aggregate};
     flag_groups = shape.flags();
     const std::uint32_t flags = count_groups(flag_groups);
-    by_rma = carrier->rma != nullptr && carrier->rma->attach(buffer.bytes(), args.total(), flags, &landing);
+    by_rma = carrier->rma != nullptr && part_way(args.total()) == PartWay::kRma &&
+             carrier->rma->attach(buffer.bytes(), args.total(), flags, &landing);
     engine().count(by_rma);
     if (by_rma) {
       flag_seen.assign(flags, false);

@@ -47,8 +47,10 @@ Settings read() {
       made.partitioned = Settings::Partitioned::kPersistent;
     } else if (value == "rma") {
       made.partitioned = Settings::Partitioned::kRma;
+    } else if (value == "auto") {
+      made.partitioned = Settings::Partitioned::kByProfile;
     } else {
-      refuse("HEDDLE_OVERLAY_PARTITIONED", value, "persistent, rma, off");
+      refuse("HEDDLE_OVERLAY_PARTITIONED", value, "auto, persistent, rma, off");
     }
   }
   if (const char* text = std::getenv("HEDDLE_OVERLAY_COLLECTIVES"); text != nullptr && *text != '\0') {

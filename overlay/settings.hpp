@@ -6,8 +6,8 @@
 namespace heddle::overlay {
 
 struct Settings {
-  enum class Partitioned { kOff, kPersistent, kRma };
-  Partitioned partitioned = Partitioned::kPersistent;
+  enum class Partitioned { kOff, kPersistent, kRma, kByProfile };
+  Partitioned partitioned = Partitioned::kByProfile;
   // A bit for each collective that goes by plans (coll_kinds.hpp), whatever the profile says.
   std::uint32_t collectives = 0;
   bool collectives_by_profile = true;

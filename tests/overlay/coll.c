@@ -1,9 +1,11 @@
 // Planned collectives over another MPI, each against what its definition says. Every call is made on several communicators, in place or not, with
 // datatypes that lie in one piece and such that do not.
-//   coll [blocking | nonblocking | persistent | few | mixed | late | opened | errors | truncated | subsets | profile | given] [threads]
+//   coll [blocking | nonblocking | persistent | few | mixed | late | opened | errors | truncated | subsets | profile | profile_messages |
+//         profile_nodes | profile_part | given] [threads]
 #include <unistd.h>
 
 #include "../programs/check.h"
+#include "launched.h"
 
 enum way { kBlocking, kNonblocking, kPersistent };
 static enum way way = kBlocking;
@@ -465,9 +467,22 @@ static void opened_in_any_order(void) {
   }
 }
 
-// A profile that lets allreduce of 64 bytes to 16 KiB go by plans; of this host. Rank 0's is read.
+// Profiles of this host, of which rank 0's is read; the others' would let nothing go by plans.
+static const char* const profiles[][2] = {
+    {"profile", "planned allreduce blocking 2 64 16383\n"},
+    {"profile_messages",
+     "measured 2 1\nplanned allreduce blocking 2 64 2047\nmessages allreduce blocking 2 2048 16383\n"},
+    {"profile_nodes", "measured 2 2\nplanned allreduce blocking 2 64 16383\nplanned barrier blocking 2 0 0\n"},
+    {"profile_part", "partitioned persistent 1 1023\npartitioned rma 1024 65535\n"},
+};
+static const char* profile_for(const char* what) {
+  for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
+    if (strcmp(what, profiles[i][0]) == 0) return profiles[i][1];
+  }
+  return NULL;
+}
 static char profile_path[64];
-static void write_profile(void) {
+static void write_profile(const char* lines) {
   char host[MPI_MAX_LIBRARY_VERSION_STRING];
   int n = 0;
   MPI_Get_library_version(host, &n);
@@ -477,9 +492,24 @@ static void write_profile(void) {
   snprintf(profile_path, sizeof profile_path, "/tmp/heddle-overlay-test-%ld", (long)getpid());
   FILE* file = fopen(profile_path, "w");
   if (file == NULL) abort();
-  fprintf(file, "heddle overlay profile 1\nhost %s\nplanned allreduce blocking 2 64 16383\nend\n", host);
+  fprintf(file, "heddle overlay profile 1\nhost %s\n%send\n", host, rank_before_init() == 0 ? lines : "");
   fclose(file);
   setenv("HEDDLE_OVERLAY_PROFILE", profile_path, 1);
+}
+// To the next rank, once below and once above the limit.
+static void partitioned_by_profile(void) {
+  static char in[2048], out[2048];
+  for (int each = 64; each <= 512; each *= 8) {
+    MPI_Request r[2];
+    for (int i = 0; i < 4 * each; i++) in[i] = (char)(i + world_rank), out[i] = 0;
+    MPI_Precv_init(out, 4, each, MPI_CHAR, 1 - world_rank, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]);
+    MPI_Psend_init(in, 4, each, MPI_CHAR, 1 - world_rank, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]);
+    MPI_Startall(2, r);
+    MPI_Pready_range(0, 3, r[1]);
+    MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 4 * each; i++) CHECK_EQ(out[i], (char)(i + 1 - world_rank));
+    for (int i = 0; i < 2; i++) MPI_Request_free(&r[i]);
+  }
 }
 static void by_profile(void) {
   static long in[4096], out[4096];
@@ -494,10 +524,12 @@ static void by_profile(void) {
 
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "blocking";
-  if (strcmp(what, "profile") == 0) write_profile();
+  const char* profile = profile_for(what);
+  if (profile != NULL) write_profile(profile);
   argc > 2 ? start_threaded(&argc, &argv) : start(&argc, &argv);  // `threads`
-  if (strcmp(what, "profile") == 0) unlink(profile_path);
-  if (strcmp(what, "profile") == 0 || strcmp(what, "given") == 0) by_profile();
+  if (profile != NULL) unlink(profile_path);
+  if (strcmp(what, "profile_part") == 0) partitioned_by_profile();
+  if (profile != NULL || strcmp(what, "given") == 0) by_profile();
   MPI_Datatype one;
   MPI_Type_vector(1, 1, 2, MPI_LONG, &one);
   MPI_Type_create_resized(one, 0, 2 * sizeof(long), &sparse);

@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include "../programs/check.h"
+#include "launched.h"
 
 // The host's, unless it is to fail. The overlay finds this one first.
 static int refuses, refused;
@@ -81,15 +82,6 @@ static void refuse(void) {
   }
   MPI_Errhandler_free(&handler);
   all_agree(MPI_COMM_WORLD);
-}
-
-static int rank_before_init(void) {
-  const char* names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK"};
-  for (int i = 0; i < 2; i++) {
-    if (getenv(names[i]) != NULL) return atoi(getenv(names[i]));
-  }
-  fprintf(stderr, "this launcher tells no rank\n");
-  exit(1);
 }
 
 // Rank 0 is not in MPI before the others are through; what it has begun goes on by the thread.
