@@ -19,8 +19,29 @@
 #else
 #define HEDDLE_HOST_MPI_41 0
 #endif
-#if defined(OPEN_MPI)
-#define HEDDLE_HOST_CONST  // MPI_Pready_list's list
+namespace heddle::overlay {
+
+// MPI_Pready_list's list, which not every mpi.h calls const.
+#if HEDDLE_HOST_MPI_4
+template <class>
+struct SecondArgument;
+template <class First, class Second, class Third>
+struct SecondArgument<int(First, Second, Third)> {
+  using Type = Second;
+};
+using PartitionList = SecondArgument<decltype(PMPI_Pready_list)>::Type;
 #else
-#define HEDDLE_HOST_CONST const
+using PartitionList = const int*;
+#endif
+
+}  // namespace heddle::overlay
+
+#if !HEDDLE_HOST_MPI_4
+extern "C" {
+int MPI_Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                   MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int MPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                   MPI_Info info, MPI_Request* request);
+int MPI_Pready(int partition, MPI_Request request);
+}
 #endif

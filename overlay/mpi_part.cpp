@@ -230,7 +230,7 @@ int MPI_Pready_range(int low, int high, MPI_Request request) {
   return ready_range(__func__, low, high, request);
 }
 
-int MPI_Pready_list(int length, HEDDLE_HOST_CONST int partitions[], MPI_Request request) {
+int MPI_Pready_list(int length, PartitionList partitions, MPI_Request request) {
 #if HEDDLE_HOST_MPI_4
   if (is_hosts(request)) return PMPI_Pready_list(length, partitions, request);
 #endif

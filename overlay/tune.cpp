@@ -15,6 +15,8 @@
 namespace heddle::overlay {
 namespace {
 
+constexpr int kTold = 1;  // a tag
+
 // All at once may be used while it is found out what is to be used.
 Profile everything() {
   Profile all;
@@ -31,27 +33,26 @@ std::vector<int> numbers_of_ranks(int all) {
   return made;
 }
 
-// Waits for those who measure, and leaves them the cores.
-void sleep_until_all_are_here() {
-  MPI_Request request;
-  PMPI_Ibarrier(MPI_COMM_WORLD, &request);
-  for (int done = 0; !done;) {
-    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+// Waits for those who measure, and leaves them the cores. By a message: where partitioned communication of the host does not end, its
+// nonblocking collectives do not either (Open MPI 5.0.11).
+void sleep_until_told() {
+  int told = 0;
+  while (PMPI_Iprobe(0, kTold, MPI_COMM_WORLD, &told, MPI_STATUS_IGNORE), !told) {
     const timespec pause{0, 1'000'000};
-    if (!done) nanosleep(&pause, nullptr);
+    nanosleep(&pause, nullptr);
   }
+  PMPI_Recv(nullptr, 0, MPI_BYTE, 0, kTold, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-// visit(comm) at the first n ranks.
+// visit(comm) at the first n ranks of `all`.
 template <class Visit>
-void among_first(int n, int rank, Visit visit) {
+void among_first(int n, int rank, int all, Visit visit) {
   MPI_Comm some;
   MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &some);
-  if (some != MPI_COMM_NULL) {
-    visit(some);
-    MPI_Comm_free(&some);
-  }
-  sleep_until_all_are_here();
+  if (some == MPI_COMM_NULL) return sleep_until_told();
+  visit(some);
+  MPI_Comm_free(&some);
+  for (int peer = n; rank == 0 && peer < all; ++peer) PMPI_Send(nullptr, 0, MPI_BYTE, peer, kTold, MPI_COMM_WORLD);
 }
 
 int store(const Profile& profile, const char* output, bool dry_run) {
@@ -103,10 +104,10 @@ int heddle_overlay_tune(const char* output, int dry_run, int figures) {
   made.host = host_name();
   if (rank == 0) std::printf("host: %s\n", made.host.c_str());
   for (const int n : numbers_of_ranks(size)) {
-    among_first(n, rank, [&](MPI_Comm comm) { tune_collectives(comm, figures != 0, &made); });
+    among_first(n, rank, size, [&](MPI_Comm comm) { tune_collectives(comm, figures != 0, &made); });
   }
   int ends = 1;
-  among_first(2, rank, [&](MPI_Comm comm) { ends = tune_partitioned(comm, figures != 0, &made); });
+  among_first(2, rank, size, [&](MPI_Comm comm) { ends = tune_partitioned(comm, figures != 0, &made); });
   if (rank == 0) result = store(made, output, dry_run != 0);
   std::fflush(stdout);
   PMPI_Bcast(&ends, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -10,6 +10,7 @@
 
 #include <vector>
 
+#include "host.hpp"
 #include "profile.hpp"
 
 namespace heddle::overlay {

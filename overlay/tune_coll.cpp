@@ -87,11 +87,15 @@ class Tuner {
         call_blocking(c, by_host, comm_);
         continue;
       }
-      persistent ? (by_host ? PMPI_Start : MPI_Start)(&request) : call_nonblocking(c, by_host, comm_, &request);
-      (by_host ? PMPI_Wait : MPI_Wait)(&request, MPI_STATUS_IGNORE);
+      if (persistent) {
+        start(by_host, &request);
+      } else {
+        call_nonblocking(c, by_host, comm_, &request);
+      }
+      wait(by_host, &request);
     }
     double took = (PMPI_Wtime() - begin) / times;
-    if (persistent) (by_host ? PMPI_Request_free : MPI_Request_free)(&request);
+    if (persistent) free_request(by_host, &request);
     MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, control_);
     return took;
   }

@@ -24,17 +24,17 @@ debian_mpi() {
 
 # The packages' own wrappers know /usr alone.
 debian_wrappers() {
-  local name=$1 root=$2 lib include link language compiler
+  local name=$1 root=$2 lib include link wrapper compiler
   lib=$(dirname "$(find "$root/usr/lib" -maxdepth 2 \( -name libmpich.so.12 -o -name libmpi.so.40 \))")
   if [ "$name" = mpich ]; then
     include=$root/usr/include/${lib##*/}/mpich link="-L$lib -lmpich"
   else
     include=$lib/openmpi/include link="-L$lib/openmpi/lib -lmpi"
   fi
-  for language in c:gcc cxx:g++; do
-    compiler=${language#*:}
+  for wrapper in mpicc:gcc mpicxx:g++; do
+    compiler=${wrapper#*:}
     printf '#!/bin/sh\nexec %s "$@" -I%s -Wl,--allow-shlib-undefined %s\n' "$compiler" "$include" "$link" \
-      >"$root/bin/mpi${language%:*}"
+      >"$root/bin/${wrapper%:*}"
   done
   {
     printf '#!/bin/sh\nexport LD_LIBRARY_PATH=%s${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\n' "$lib"
