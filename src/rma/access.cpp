@@ -3,9 +3,12 @@
 // Method:  a member's size and unit of displacements are known to all (Card), so what reaches out of its window is refused at
 //          the origin, before anything moves. Of a dynamic window the pieces that are attached lie in the target's Block; a
 //          target looks at its own, and at all of it, when it does an operation.
-// Threads: any. A target's pieces are read under the lock beside them.
+// Threads: any. Another's pieces are read under the lock beside them, its own ones under a lock of this process: who does what others
+//          have written down here would else take the line of that lock from them each time.
 // Cost:    some comparisons; of a dynamic window a walk over at most Block::kRanges pieces.
 #include <algorithm>
+#include <mutex>
+#include <span>
 
 #include "rma/epoch.hpp"
 
@@ -24,24 +27,27 @@ Status no_lock(int rank) {
 
 namespace {
 
-bool is_attached(Window& window, Target& target, std::uint64_t first, std::uint64_t bytes) noexcept {
-  if (target.block == nullptr) return true;  // the target will see
-  Block::Attached& attached = target.block->attached;
-  attached.lock.lock();
-  // Neighbours may be attached one by one: from the beginning on as far as each range goes.
-  const bool is_own = &target == &window.target(window.comm->rank);
-  const bool is_unchecked = !is_own && attached.count > Block::kRanges;
-  const Range* const ranges = is_own ? window.attached.data() : attached.ranges;
-  for (std::uint32_t i = 0; !is_unchecked && bytes != 0 && i < attached.count; ++i) {
-    const Range& range = ranges[i];
-    if (!range.holds(first, 1)) continue;
-    const std::uint64_t here = std::min(bytes, range.first + range.bytes - first);
+// Neighbours may be attached one by one: from the beginning on as far as each range goes.
+bool holds(std::span<const Range> ranges, std::uint64_t first, std::uint64_t bytes) noexcept {
+  for (std::size_t i = 0; bytes != 0 && i < ranges.size(); ++i) {
+    if (!ranges[i].holds(first, 1)) continue;
+    const std::uint64_t here = std::min(bytes, ranges[i].first + ranges[i].bytes - first);
     first += here;
     bytes -= here;
-    i = UINT32_MAX;  // anew
+    i = SIZE_MAX;  // anew
   }
-  attached.lock.unlock();
-  return is_unchecked || bytes == 0;
+  return bytes == 0;
+}
+
+bool is_attached(Window& window, Target& target, std::uint64_t first, std::uint64_t bytes) noexcept {
+  if (target.block == nullptr) return true;  // the target will see
+  if (&target == &window.target(window.comm->rank)) {
+    LockGuard guard(window.attached_lock);
+    return holds(window.attached, first, bytes);
+  }
+  Block::Attached& attached = target.block->attached;
+  std::lock_guard guard(attached.lock);
+  return attached.count > Block::kRanges || holds({attached.ranges, attached.count}, first, bytes);
 }
 
 }  // namespace

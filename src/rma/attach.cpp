@@ -29,8 +29,8 @@ Status win_attach(mpi::Win& win, void* base, MPI_Aint size) {
   Window& window = as_window(win);
   HEDDLE_TRY(check_dynamic(window));
   const Range range{reinterpret_cast<std::uint64_t>(base), static_cast<std::uint64_t>(size)};
-  Block::Attached& attached = window.block->attached;
-  std::lock_guard guard(attached.lock);
+  LockGuard own(window.attached_lock);
+  std::lock_guard guard(window.block->attached.lock);
   for (const Range& other : window.attached) {
     if (!overlap(range, other)) continue;
     return error(MPI_ERR_RMA_ATTACH, "the memory overlaps %llu bytes that are attached already",
@@ -45,6 +45,7 @@ Status win_detach(mpi::Win& win, const void* base) {
   Window& window = as_window(win);
   HEDDLE_TRY(check_dynamic(window));
   const auto first = reinterpret_cast<std::uint64_t>(base);
+  LockGuard own(window.attached_lock);
   std::lock_guard guard(window.block->attached.lock);
   const auto range = std::ranges::find(window.attached, first, &Range::first);
   if (range == window.attached.end()) {

@@ -15,6 +15,7 @@
 #include "rma/active_packets.hpp"
 #include "rma/post.hpp"
 #include "vci/domain.hpp"
+#include "vci/event_log.hpp"
 
 namespace heddle::rma {
 namespace {
@@ -296,6 +297,7 @@ Status Backlog::do_rows(std::uint64_t* head) {
 
 // The target does what is left: behind the packet stands a question, which its loss ends, too.
 Status Backlog::go_by_messages() {
+  const vci::EventLog::Quiet quiet;  // lock_ is held
   target_.way.store(Way::kMessages, std::memory_order_relaxed);
   window_.has_messages.store(true, std::memory_order_relaxed);
   post();

@@ -19,6 +19,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/lock.hpp"
 #include "base/status.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/request.hpp"
@@ -102,8 +103,10 @@ struct Window : mpi::Win {
   std::size_t piece_bytes = 0;
   bool owns_piece = false;
 
-  std::vector<Range> attached;  // of a dynamic window; guarded by the lock beside their copy in the Block
-  void publish_attached() noexcept {
+  Lock attached_lock;
+  std::vector<Range> attached GUARDED_BY(attached_lock);  // of a dynamic window
+  // Their copy, which others look at. REQUIRES: the lock beside it, too.
+  void publish_attached() noexcept REQUIRES(attached_lock) {
     block->attached.count = static_cast<std::uint32_t>(attached.size());
     for (std::uint32_t i = 0; i < attached.size() && i < Block::kRanges; ++i) block->attached.ranges[i] = attached[i];
   }

@@ -37,8 +37,20 @@ class EventLog {
   // With no lock held, by a thread of the program.
   void tell() noexcept {
     if (has_news_.load(std::memory_order_relaxed)) [[unlikely]]
-      listener_.load(std::memory_order_relaxed)();
+      if (Quiet::depth_ == 0) listener_.load(std::memory_order_relaxed)();
   }
+  // While a thread has one, it tells nothing: it waits with a lock held.
+  class Quiet {
+   public:
+    Quiet() noexcept { ++depth_; }
+    ~Quiet() { --depth_; }
+    Quiet(const Quiet&) = delete;
+    Quiet& operator=(const Quiet&) = delete;
+
+   private:
+    friend EventLog;
+    static constinit inline thread_local unsigned depth_ = 0;
+  };
 
   // For the listener, which takes what there is until there is no more.
   void listen(void (*listener)() noexcept) noexcept { listener_.store(listener, std::memory_order_relaxed); }

@@ -7,12 +7,14 @@
 #include <thread>
 
 #include "coll/api.hpp"
+#include "mpi/counts.hpp"
 #include "mpi/handle.hpp"
 #include "p2p/p2p.hpp"
 #include "rma/api.hpp"
 #include "rma/backlog.hpp"
 #include "rma/window.hpp"
 #include "support/in_process.hpp"
+#include "vci/event_log.hpp"
 #include "wire/single_copy.hpp"
 
 namespace heddle::rma {
@@ -181,6 +183,53 @@ TEST(Backlog, WhatTheKernelRefusesTheTargetDoes) {
         },
         [](const long*, Window&) {});
   }
+}
+
+// While the target does what the kernel refused, the origin waits with the backlog's lock held: tools are told later.
+thread_local bool is_origin = false;
+std::atomic<bool> in_flush{false};
+std::atomic<int> told{0}, told_in_flush{0};
+
+TEST(Backlog, EventsAreToldWithItsLockOpen) {
+  vci::EventLog& log = mpi::event_log();
+  log.listen([]() noexcept {
+    if (!is_origin) return;  // the origin's thread is to find it
+    vci::Occurrence occurrence;
+    while (mpi::event_log().take(&occurrence)) {
+    }
+    ++told;
+    if (in_flush) ++told_in_flush;
+  });
+  log.want(vci::EventLog::bit(vci::Event::kSharedVci));
+  std::atomic<Target*> target_seen_from_origin{nullptr};
+  run(
+      "test:refuse@1",
+      [&](Window& window) {
+        Target& target = window.target(0);
+        ASSERT_TRUE(target.is_by_kernel());
+        const long one = 1;
+        mpi::event_log().note(vci::Event::kSharedVci, 0);
+        is_origin = in_flush = true;
+        target_seen_from_origin = &target;
+        ASSERT_TRUE(api::put(&one, 1, long_type(), 0, 0, 1, long_type(), window));
+        ASSERT_TRUE(api::win_flush(0, window));
+        ASSERT_TRUE(target.is_by_messages());
+        in_flush = false;
+        ASSERT_TRUE(api::win_sync(window));
+      },
+      [&](const long*, Window&) {  // away until the kernel has refused
+        const auto deadline = Clock::now() + std::chrono::seconds(20);
+        const auto has_refused = [&] {
+          const Target* const target = target_seen_from_origin;
+          return target != nullptr && target->is_by_messages();
+        };
+        while (!has_refused() && Clock::now() < deadline) std::this_thread::yield();
+        EXPECT_TRUE(has_refused());
+      });
+  EXPECT_EQ(told_in_flush, 0);
+  EXPECT_GT(told, 0);
+  log.want(0);
+  log.listen([]() noexcept {});
 }
 
 }  // namespace
