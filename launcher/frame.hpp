@@ -54,6 +54,7 @@ enum class FrameType : std::uint8_t {
   kLose,      // rank, text
   kSurvives,  // rank
   kMisses,    // rank, other rank, text
+  kStopped,   // rank, pid
 
   kEnd_,
 };

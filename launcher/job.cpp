@@ -296,6 +296,18 @@ void Job::judge_missing(int rank, int other, const std::string& why) {
   lose(gone, sentence);
 }
 
+void Job::stopped(int rank, pid_t pid) {
+  if (ending_ || ranks_[rank].lost || !ranks_[rank].running) return;
+  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    const auto waiting = pmi_.waiting(static_cast<int>(node));
+    if (!waiting) continue;
+    return fall(rank, kFailed,
+                "has been stopped (process " + std::to_string(pid) + ", by SIGSTOP or a terminal) for " +
+                    std::to_string(spec_.detection_seconds) + " s (HEDDLE_DETECTION_TIME), and rank " +
+                    std::to_string(*waiting) + " waits for it in MPI_Init or a barrier");
+  }
+}
+
 void Job::put(int, const std::string& key, const std::string& value) {
   if (nodes_.size() > 1) pmi_.put(key, value);  // the only node knows already
 }

@@ -14,6 +14,7 @@
 //            - a PMI line that makes no sense: code 1
 //            - a node that is silent, or whose connection closes: code 1
 //            - a rank that another one cannot reach (wire/): code 1
+//            - a rank that is stopped for the detection time while others wait for it in MPI_Init or a barrier: code 1
 //          But a rank that ends too early, or is lost with its node, does not end a job in which another rank handles
 //          errors itself (MPI_Comm_set_errhandler): then all others are told, and the job goes on to its end, with that
 //          code.
@@ -111,6 +112,7 @@ class Job final : private Upstream {
   void violated(int rank, const std::string& what) override;
   void survives(int rank) override { ranks_[rank].survives = true; }
   void misses(int rank, int other, const std::string& why) override;
+  void stopped(int rank, pid_t pid) override;
   void wants_input() override;
   void left_input(std::size_t bytes) override;
 

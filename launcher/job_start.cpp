@@ -119,6 +119,7 @@ Status Job::describe_job() {
   spec_.job = job_name();
   HEDDLE_TRY(boot::make_secret(spec_.secret));
   spec_.size = options_.ranks();
+  HEDDLE_TRY(boot::read_detection_time(spec_.detection_seconds));
   spec_.mapping = "(vector,(0,1," + std::to_string(spec_.size) + "))";
   spec_.programs = options_.programs;
   spec_.variables = options_.variables;
@@ -175,7 +176,6 @@ Status Job::make_remote_nodes() {
   put_network();
   spec_.out_is_terminal = outputs_.out().is_terminal();
   spec_.err_is_terminal = outputs_.err().is_terminal();
-  HEDDLE_TRY(boot::read_detection_time(spec_.detection_seconds));
   HEDDLE_TRY(current_directory(spec_.directory));
   std::string program = options_.remote_mpiexec, shell = options_.remote_shell;
   if (program.empty()) HEDDLE_TRY(own_program(program));

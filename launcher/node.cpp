@@ -3,7 +3,21 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <fstream>
+
 namespace heddle::launcher {
+
+namespace {
+
+bool is_stopped(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');
+  return name_end != text.npos && text.compare(name_end, 3, ") T") == 0;
+}
+
+}  // namespace
 
 Node::Node(const NodeHome& home, const NodeSpec& spec)
     : home_(home),
@@ -29,7 +43,27 @@ bool Node::reaped(pid_t pid, int wait_status) {
   return true;
 }
 
+// A rank that comes late is no reason for anything; one that is stopped does not come. A debugger's stop is another state.
+void Node::look_for_stopped() {
+  constexpr auto kPeriod = std::chrono::seconds(1);
+  const auto now = Clock::now();
+  const bool stood_still = now - looked_ > 2 * kPeriod;  // this process was stopped as well
+  looked_ = now;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    Rank& r = ranks_[i];
+    const pid_t pid = r.running ? pmi_.under_way(i) : 0;
+    if (suspended_ || stood_still || pid == 0 || !is_stopped(pid)) {
+      r.stopped_for = 0;
+    } else if (++r.stopped_for > spec_.detection_seconds) {
+      home_.upstream.stopped(spec_.ranks[i].number, pid);
+    }
+  }
+  home_.loop.at(now + kPeriod, [this] { look_for_stopped(); });
+}
+
 void Node::signal(int number) {
+  if (number == SIGTSTP) suspended_ = true;
+  if (number == SIGCONT) suspended_ = false;
   guard_.signal_group(number);
   for (const Rank& r : ranks_) {
     if (r.running && getpgid(r.pid) != guard_.group()) kill(r.pid, number);

@@ -61,6 +61,7 @@ class Node final : public NodeLink, private PmiServer::Listener {
   struct Rank {
     pid_t pid = -1;
     bool running = false;
+    int stopped_for = 0;  // looks in a row, a second apart
     std::unique_ptr<Stream> out, err;
   };
 
@@ -73,6 +74,8 @@ class Node final : public NodeLink, private PmiServer::Listener {
   Status try_start(int& code);
   Status start_rank(std::size_t local, Launch& launch, Environment& environment);
   Launch launch_of(const Program& program, const char* path) const;
+
+  void look_for_stopped();
 
   void pmi_put(const std::string& key, const std::string& value) override;
   void pmi_get(const std::string& key) override;
@@ -94,7 +97,9 @@ class Node final : public NodeLink, private PmiServer::Listener {
   std::vector<CpuSet> cpus_;        // by local rank, as all below
   std::vector<Rank> ranks_;
   std::map<pid_t, std::size_t> rank_of_pid_;
-  rlimit descriptors_{};  // as the user had them
+  bool suspended_ = false;      // by the user, with the whole job
+  Clock::time_point looked_{};  // for those that are stopped
+  rlimit descriptors_{};        // as the user had them
 };
 
 }  // namespace heddle::launcher

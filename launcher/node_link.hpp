@@ -62,6 +62,9 @@ class Upstream {
   // The rank cannot reach `other`.
   virtual void misses(int rank, int other, const std::string& why) = 0;
 
+  // The process `pid` of the rank has been stopped (SIGSTOP) for the detection time, not in a barrier. Said once a second.
+  virtual void stopped(int rank, pid_t pid) = 0;
+
   // Rank 0 has taken all of its input so far. At the end: of what it was given, this much was not taken.
   virtual void wants_input() = 0;
   virtual void left_input(std::size_t bytes) = 0;

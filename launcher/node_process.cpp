@@ -184,6 +184,9 @@ void NodeProcess::survives(int rank) { channel_.send(FrameWriter(FrameType::kSur
 void NodeProcess::misses(int rank, int other, const std::string& why) {
   channel_.send(FrameWriter(FrameType::kMisses).number(rank).number(other).text(why));
 }
+void NodeProcess::stopped(int rank, pid_t pid) {
+  channel_.send(FrameWriter(FrameType::kStopped).number(rank).number(pid));
+}
 void NodeProcess::wants_input() { channel_.send(FrameType::kWantsInput); }
 void NodeProcess::left_input(std::size_t bytes) {
   channel_.send(FrameWriter(FrameType::kLeftInput).number(static_cast<std::int64_t>(bytes)));

@@ -50,6 +50,7 @@ class NodeProcess final : private Upstream, private Channel::Listener {
   void violated(int rank, const std::string& what) override;
   void survives(int rank) override;
   void misses(int rank, int other, const std::string& why) override;
+  void stopped(int rank, pid_t pid) override;
   void wants_input() override;
   void left_input(std::size_t bytes) override;
 

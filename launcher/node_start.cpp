@@ -98,6 +98,7 @@ void Node::start() {
   segment_.reset();  // from here on it is the ranks' alone, and of what they start before MPI
   if (!status) return home_.upstream.failed(home_.index, code, last_error_detail());
   input_.start();
+  if (spec_.size > 1) look_for_stopped();
 }
 
 Status Node::try_start(int& code) {

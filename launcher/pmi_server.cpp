@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <span>
 
 #include "boot/environment.hpp"
 #include "boot/loss_line.hpp"
@@ -17,6 +19,25 @@ constexpr std::size_t kMaxName = 256, kMaxKey = 64, kMaxValue = 1024;
 constexpr std::size_t kMaxUnsent = 1 << 20;
 constexpr std::uint32_t kUnwatched = ~0u;
 constexpr const char* kKeyNotFound = "cmd=get_result rc=-1 msg=key_not_found";
+
+// The kernel says who has written; 0: somebody in another namespace of processes.
+ssize_t receive(int socket, std::span<char> bytes, pid_t& speaker) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred))];
+  iovec piece{bytes.data(), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t n = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (n <= 0) return n;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_CREDENTIALS) return n;
+  ucred who{};
+  std::memcpy(&who, CMSG_DATA(header), sizeof who);
+  speaker = who.pid;
+  return n;
+}
 
 std::string found(const std::string& value) { return "cmd=get_result rc=0 msg=success value=" + value; }
 
@@ -34,6 +55,8 @@ Status PmiServer::serve(std::size_t rank, int appnum, Fd socket) {
   client.appnum = appnum;
   client.socket = std::move(socket);
   client.events = EPOLLIN;
+  const int on = 1;
+  setsockopt(client.socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
   return loop_.watch(client.socket.get(), EPOLLIN, [this, &client] { on_ready(client); });
 }
 
@@ -59,7 +82,7 @@ void PmiServer::read_last(std::size_t rank) {
 
 bool PmiServer::read_once(Client& client) {
   char bytes[4096];
-  const ssize_t n = recv(client.socket.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+  const ssize_t n = receive(client.socket.get(), bytes, client.speaker);
   if (n > 0) {
     client.received.append({bytes, static_cast<std::size_t>(n)});
     handle_lines(client);
@@ -212,6 +235,11 @@ void PmiServer::end_barrier_if_all_wait() {
   const auto knows = std::ranges::find_if(clients_, [](const Client& c) { return c.in_barrier && c.asked_first; });
   const Client& witness = knows == clients_.end() ? *waits : *knows;
   listener_.pmi_all_wait({witness.number, witness.asked_first ? *witness.asked_first : -1});
+}
+
+pid_t PmiServer::under_way(std::size_t rank) const noexcept {
+  const Client& c = clients_[rank];
+  return c.started && !c.finished && !c.in_barrier && !c.lost && !c.ended ? c.speaker : 0;
 }
 
 void PmiServer::lose(int number, const std::string& why) {

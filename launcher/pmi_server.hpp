@@ -57,6 +57,10 @@ class PmiServer {
   // A rank of the job is lost: no barrier waits for it, and every program of Heddle hears of it.
   void lose(int number, const std::string& why);
 
+  // The process that speaks for a rank that is between init and finalize, and in no barrier; 0: there is none, or it
+  // cannot be seen from here.
+  pid_t under_way(std::size_t rank) const noexcept;
+
   // The descriptor of the node's shared memory that every rank inherits.
   void set_segment(int fd) noexcept { segment_ = fd; }
   bool has_started(std::size_t rank) const noexcept { return clients_[rank].started; }
@@ -66,6 +70,7 @@ class PmiServer {
   struct Client {
     int number = 0;  // in the job
     int appnum = 0;
+    pid_t speaker = 0;  // who has sent its last line: the rank itself, or what it has started
     Fd socket;
     boot::Pmi1Buffer received;
     std::string unsent;

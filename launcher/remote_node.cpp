@@ -207,6 +207,10 @@ bool RemoteNode::handle_pmi(FrameType type, FrameReader& in) {
     const std::string why(in.text());
     if (!in.ok() || !has(rank) || other < 0 || other >= home_.spec.size) return false;
     upstream.misses(rank, other, why);
+  } else if (type == FrameType::kStopped) {
+    const int rank = in.number(), pid = in.number();
+    if (!in.ok() || !has(rank)) return false;
+    upstream.stopped(rank, pid);
   } else {
     return false;
   }

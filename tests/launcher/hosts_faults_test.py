@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from harness import PROBE, PYTHON, wait_until
+from harness import PROBE, PYTHON, state, wait_until
 from pmi_test import SPEAKER
 from remote import APART, Hosts, read
 
@@ -93,6 +93,45 @@ s.recv(1)
         os.kill(self.nodes(job)["b"], signal.SIGKILL)
         self.assert_fails(job.finish(), 1, "host 'b' (rank 1) is lost while rank 1 waited in MPI_Init or a barrier: the connection closed")
         self.assert_all_gone(pids)
+
+    def late(self, where, said, told="", seconds=2):
+        """Rank 0 waits for rank 1, which is a child of a shell and has said `said`."""
+        script = f"""
+if os.environ["PMI_RANK"] == "1":
+    {said}
+    open("pids", "a").write(f"{{os.getpid()}}\\n")
+    {told}
+ask("cmd=barrier_in")
+ask("cmd=finalize")
+"""
+        self.file("late.py", SPEAKER + script)
+        job = self.launched(*where, "-n", 2, "sh", "-c", f"{PYTHON} late.py; exit $?", cwd=self.directory,
+                            variables={"HEDDLE_DETECTION_TIME": str(seconds)})
+        return job, self.pids_in("pids", 1)
+
+    INIT = 'ask("cmd=init pmi_version=1 pmi_subversion=1")'
+
+    def test_a_rank_is_stopped_within_init(self):
+        for where in ((), ("-hosts", "a,b")):
+            job, pids = self.late(where, self.INIT, "s.recv(1)")
+            os.kill(pids[0], signal.SIGSTOP)
+            self.assert_fails(job.finish(), 1, "rank 1 (pid ", f"has been stopped (process {pids[0]}, by SIGSTOP or a terminal) for 2 s "
+                              "(HEDDLE_DETECTION_TIME), and rank 0 waits for it in MPI_Init or a barrier; ending the job")
+            self.assert_all_gone(pids)
+            (self.directory / "pids").unlink()
+
+    def test_a_rank_that_is_late_is_waited_for(self):
+        # Asleep within MPI_Init, and stopped before it, as for a debugger: for longer than the detection time.
+        for where in ((), ("-hosts", "a,b")):
+            job, pids = self.late(where, self.INIT, "import time; time.sleep(4)", seconds=1)
+            self.assertEqual(job.finish().code, 0)
+            (self.directory / "pids").unlink()
+            job, pids = self.late(where, "pass", seconds=1, told="import signal; os.kill(os.getpid(), signal.SIGSTOP)")
+            wait_until(lambda: state(pids[0]) == "T", "stopped")
+            time.sleep(4)
+            os.kill(pids[0], signal.SIGCONT)
+            self.assertEqual(job.finish().code, 0)
+            (self.directory / "pids").unlink()
 
     def test_the_process_on_a_host_is_ended(self):
         job, nodes, processes, pids = self.start()
