@@ -36,6 +36,8 @@ class Patience {
               : cost == 1 ? kLatest
                           : kMostRounds) {}
 
+  // Whether this thread may poll for so many rounds without a yield: nobody else is known to want its core.
+  static bool may_poll(unsigned rounds) noexcept { return yield_after > rounds; }
   // After another round in vain: `spins` rounds of polling, with yields between them as learnt, then `yields` yields, then
   // sleep. `crowded`: there are more waiters than cores, so it is a few rounds, as learnt, instead of `spins`.
   Step next(bool crowded, unsigned spins, unsigned yields) noexcept {
