@@ -279,7 +279,12 @@ Status cancel(MPI_Request* handle) {
   Request* request = mpi::from_handle(*handle);
   if (p2p::is_generalized(*request)) return p2p::cancel_generalized(*request);
   if (request->type->must_complete != nullptr) return refuse(*request, "MPI_Cancel");
-  if (request->type->cancel != nullptr && request->active && !request->is_complete()) request->type->cancel(*request);
+  if (request->persistent && !request->active) {
+    return error(MPI_ERR_REQUEST,
+                 "the request is persistent and not active, so that nothing of it can be cancelled; "
+                 "call MPI_Cancel between MPI_Start and its completion");
+  }
+  if (request->type->cancel != nullptr && !request->is_complete()) request->type->cancel(*request);
   return Status::ok();
 }
 

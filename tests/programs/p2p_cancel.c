@@ -152,10 +152,38 @@ static void held(int round) {
   check_nothing_is_here();
 }
 
+// Between two runs a persistent request has nothing that could be cancelled: an error, and the request is as good as before.
+static void inactive(void) {
+  MPI_Request requests[3];
+  MPI_Status status;
+  MPI_Send_init(out, 1, MPI_INT, next, 5, MPI_COMM_WORLD, &requests[0]);
+  MPI_Recv_init(in, 1, MPI_INT, before, 5, MPI_COMM_WORLD, &requests[1]);
+  MPI_Recv_init(in, 1, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD, &requests[2]);
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < 3; i++) CHECK_CLASS(MPI_Cancel(&requests[i]), MPI_ERR_REQUEST);
+    MPI_Start(&requests[1]);
+    CHECK_EQ(MPI_Cancel(&requests[1]), MPI_SUCCESS);
+    MPI_Wait(&requests[1], &status);
+    CHECK(was_cancelled(&status), "nobody has sent");
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Startall(3, requests);
+    MPI_Wait(&requests[1], &status);
+    CHECK(!was_cancelled(&status));
+    CHECK_EQ(MPI_Cancel(&requests[2]), MPI_SUCCESS);  // it has ended already, but is active until somebody completes it
+    MPI_Wait(&requests[2], MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    for (int i = 0; i < 3; i++) CHECK_CLASS(MPI_Cancel(&requests[i]), MPI_ERR_REQUEST);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  for (int i = 0; i < 3; i++) MPI_Request_free(&requests[i]);
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   next = (world_rank + 1) % world_size;
   before = (world_rank + world_size - 1) % world_size;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  inactive();
   for (int round = 0; round < 40; round++) held(round);
   static const int sizes[] = {0, 8, 5000, 100000, kMost};
   for (int i = 0; i < 5; i++) {
