@@ -18,7 +18,7 @@ import suites
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/support"))
 import hosts  # noqa: E402
 
-SIZES = (8, 64 << 10, 1 << 20, 4 << 20)
+SIZES = (8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)  # as pingpong.c's: a row each
 PORT = 47592  # where fi_pingpong's two sides find each other
 PEERS = {
     "mpich": ({"MPIR_CVAR_CH4_NETMOD": "ofi", "MPIR_CVAR_NOLOCAL": "1", "FI_PROVIDER": "tcp"}, ()),

@@ -35,18 +35,25 @@ void Waker::stop() noexcept {
 Status Waker::watch(int fd, bool stays, Handler handler) {
   {
     std::lock_guard lock(mutex_);
-    handlers_[fd] = std::move(handler);
+    handlers_[fd] = {stays, std::move(handler)};
   }
   epoll_event event{};
-  event.events = stays ? EPOLLIN : EPOLLONESHOT;
+  event.events = EPOLLIN;
   event.data.fd = fd;
-  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0) return Status::ok();
+  // One that is not asked for yet must be one that can be.
+  if (stays ? epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0 : can_watch(fd)) return Status::ok();
   const int reason = errno;
   {
     std::lock_guard lock(mutex_);
     handlers_.erase(fd);
   }
   return error(MPI_ERR_OTHER, "cannot wait for descriptor %d: %s", fd, std::strerror(reason));
+}
+
+bool Waker::can_watch(int fd) noexcept {
+  epoll_event event{};
+  event.events = EPOLLONESHOT;
+  return epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0 && epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr) == 0;
 }
 
 void Waker::forget(int fd) {
@@ -59,7 +66,7 @@ void Waker::arm(int fd) noexcept {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLONESHOT;
   event.data.fd = fd;
-  epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);
+  epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
 }
 
 void Waker::run() noexcept {
@@ -67,13 +74,14 @@ void Waker::run() noexcept {
     epoll_event event{};
     if (epoll_wait(epoll_, &event, 1, -1) != 1) continue;
     if (event.data.fd == stop_) return;
-    Handler handler;
+    Watched watched;
     {
       std::lock_guard lock(mutex_);
       const auto found = handlers_.find(event.data.fd);
-      if (found != handlers_.end()) handler = found->second;
+      if (found != handlers_.end()) watched = found->second;
     }
-    if (handler) handler();
+    if (!watched.stays) epoll_ctl(epoll_, EPOLL_CTL_DEL, event.data.fd, nullptr);
+    if (watched.handler) watched.handler();
   }
 }
 
