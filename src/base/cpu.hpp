@@ -23,10 +23,11 @@ inline void cpu_relax() noexcept {
 #endif
 }
 
-// The same for a loop that mostly ends within a microsecond: x86's `pause` takes 23 ns on a Zen 5, which is how late it sees what it
-// waits for. But no look may begin before the last one has ended, or the core takes back what it did ahead when the line changes.
+// The same for a loop that mostly ends within a microsecond: x86's `pause` takes 23 ns on a Zen 5, and so late it sees
+// what it waits for. But no look may begin before the last one has ended, or the core takes back what it did ahead when
+// the line changes.
 inline void cpu_relax_briefly() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__)
   __builtin_ia32_lfence();
 #else
   cpu_relax();

@@ -281,7 +281,7 @@ Status cancel(MPI_Request* handle) {
   if (request->type->must_complete != nullptr) return refuse(*request, "MPI_Cancel");
   if (request->persistent && !request->active) {
     return error(MPI_ERR_REQUEST,
-                 "the request is persistent and not active, so that nothing of it can be cancelled; "
+                 "the request is persistent and not active, so there is nothing to cancel; "
                  "call MPI_Cancel between MPI_Start and its completion");
   }
   if (request->type->cancel != nullptr && !request->is_complete()) request->type->cancel(*request);

@@ -3,7 +3,8 @@
 // Problem: every blocking call must make progress on everything that it might depend on, without walking over every VCI
 //          each time; and with more ranks or threads than cores, waiting must leave the core to those that have work.
 // Method:  a waiting thread polls the VCI of its request; every kForeignEvery empty polls it tries one other VCI, round
-//          robin. It never blocks on another's lock. After a number of empty polls, which depends on whether the node
+//          robin. It never blocks on another's lock. In its first rounds it is not counted as a waiter, unless the node is
+//          known to be crowded. After a number of empty polls, which depends on whether the node
 //          is crowded (vci/patience.hpp), it yields, and then sleeps on the process's doorbell, after a last look at
 //          every VCI. Tasks (nonblocking collectives) are stepped by whoever waits, one thread at a time, with no lock
 //          held.
@@ -123,6 +124,8 @@ class Domain {
   }
   // Whoever waits should leave the core to others of this node's ranks and threads.
   bool crowded() const noexcept { return more_than_cores(waiters_); }
+  // From then on has_waiters() knows of each from its first round on. Before the domain is used by several threads.
+  void count_every_wait() noexcept { uncounted_ = 0; }
   bool has_waiters() const noexcept { return waiters_.load(std::memory_order_relaxed) != 0; }
 
   [[noreturn]] void fatal(const char* sentence) const noexcept;
@@ -193,6 +196,7 @@ class Domain {
   std::vector<std::unique_ptr<wire::Wire>> wires_;
   std::vector<wire::Wire*> wire_list_;
   const unsigned round_cost_ = wires_.size() == 1 ? 1 : kFabricCost;
+  unsigned uncounted_ = wires_.size() == 1 ? kUncounted : 0;  // the rounds at the beginning of a wait
   portals::Budget::Pool header_pool_{options_.flow.lendable_headers(), options_.vcis};
   portals::Budget::Pool byte_pool_{options_.flow.lendable_bytes(), options_.vcis};
   std::vector<std::unique_ptr<Vci>> vcis_;
@@ -213,7 +217,7 @@ class Domain {
 // either end, which waits for all that was stored before it, a message's bytes among it.
 template <class Done>
 bool Domain::comes_soon(Vci& vci, Done&& done) noexcept {
-  for (unsigned round = 0; round < kUncounted; ++round) {
+  for (unsigned round = 0; round < uncounted_; ++round) {
     if (progress(vci, round) == 0 && progress_idle(vci) == 0) cpu_relax_briefly();
     events().tell();
     if (done()) return true;
@@ -225,7 +229,7 @@ template <class Done>
 void Domain::wait(Vci& vci, Done&& done) noexcept {
   if (losses_.count() != 0) progress(vci, 0);  // who gives up at once must still take what living peers send
   if (done()) return;
-  if (!more_than_cores(most_waiters_) && Patience::may_poll(kUncounted) && comes_soon(vci, done)) return;
+  if (!more_than_cores(most_waiters_) && Patience::may_poll(uncounted_) && comes_soon(vci, done)) return;
   const std::uint32_t waiters = waiters_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (waiters > most_waiters_.load(std::memory_order_relaxed)) most_waiters_.store(waiters, std::memory_order_relaxed);
   Patience patience(round_cost_, more_than_cores(most_waiters_));

@@ -7,6 +7,7 @@ namespace heddle::vci {
 
 Status ProgressThread::start() {
   stopping_ = false;
+  domain_.count_every_wait();
   return start_own_thread(&thread_, "heddle-progress", "that makes progress", [this] { run(); });
 }
 

@@ -3,6 +3,7 @@
 A class that is skipped as a whole is a line, too. unittest's -k understands every line.
 """
 import os
+import re
 import runpy
 import sys
 import unittest
@@ -14,7 +15,8 @@ run_tests = unittest.TestProgram.runTests
 
 
 def add_skip_and_note(self, test, reason):
-    skipped.add(test.id().removeprefix("setUpClass (").rstrip(")"))
+    name = getattr(test, "test_case", test).id()  # of a subtest: its test's
+    skipped.add(re.sub(r"^setUp(Class|Module) \((.*)\)$", r"\2", name))
     add_skip(self, test, reason)
 
 
