@@ -9,6 +9,9 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 
 namespace heddle::wire {
@@ -99,6 +102,36 @@ TEST_F(WakerTest, AnyOtherIsHandledOncePerArm) {
   waker.stop();
 }
 
+// In how many of this process's epoll sets `fd` is.
+int sets_with(int fd) {
+  int found = 0;
+  for (const auto& open : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+    std::ifstream info(open.path());
+    for (std::string word; info >> word;) {
+      int watched = -1;
+      if (word == "tfd:" && info >> watched) found += watched == fd;
+    }
+  }
+  return found;
+}
+
+// Whoever makes it readable pays for each set that it is in.
+TEST_F(WakerTest, OnlyWhatIsArmedIsInTheEpollSet) {
+  Pipe pipe;
+  Counter counter;
+  ASSERT_TRUE(waker.watch(pipe.read_end(), false, [&] { counter.add(); }));
+  EXPECT_EQ(sets_with(pipe.read_end()), 0);
+  for (int i = 1; i <= 3; ++i) {
+    waker.arm(pipe.read_end());
+    EXPECT_EQ(sets_with(pipe.read_end()), 1) << "nothing is there yet";
+    pipe.put();
+    ASSERT_TRUE(counter.reaches(i));
+    EXPECT_EQ(sets_with(pipe.read_end()), 0);
+    pipe.take();
+  }
+  waker.stop();
+}
+
 TEST_F(WakerTest, WhatComesAfterTheArmIsHandled) {
   Pipe pipe;
   Counter counter;
@@ -129,8 +162,10 @@ TEST_F(WakerTest, WhatIsForgottenIsNotHandledAlsoByItsOwnHandler) {
 }
 
 TEST_F(WakerTest, WhatCannotBeWaitedForIsAnError) {
-  EXPECT_FALSE(waker.watch(-1, true, [] {}));
-  EXPECT_NE(std::string(last_error_detail()).find("Bad file descriptor"), std::string::npos) << last_error_detail();
+  for (const bool stays : {true, false}) {
+    EXPECT_FALSE(waker.watch(-1, stays, [] {}));
+    EXPECT_NE(std::string(last_error_detail()).find("Bad file descriptor"), std::string::npos) << last_error_detail();
+  }
 }
 
 TEST_F(WakerTest, StopsAtOnceAndTwice) {
