@@ -194,7 +194,10 @@ bool OfiWire::arm(std::uint32_t vcis) noexcept {
     OfiPort* slept_on = (vcis >> i & 1) != 0 ? port(i) : nullptr;
     if (slept_on == nullptr || slept_on->wait_fd() < 0) continue;
     if (!slept_on->try_wait()) return false;
-    if (!armed_[i].exchange(true, std::memory_order_acq_rel)) waker_.arm(slept_on->wait_fd());
+    if (!armed_[i].exchange(true, std::memory_order_acq_rel) && !waker_.arm(slept_on->wait_fd())) {
+      armed_[i].store(false, std::memory_order_release);
+      return false;
+    }
   }
   return true;
 }

@@ -53,6 +53,7 @@ Status Waker::watch(int fd, bool stays, Handler handler) {
 bool Waker::can_watch(int fd) noexcept {
   epoll_event event{};
   event.events = EPOLLONESHOT;
+  event.data.fd = fd;
   return epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0 && epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr) == 0;
 }
 
@@ -62,11 +63,11 @@ void Waker::forget(int fd) {
   handlers_.erase(fd);
 }
 
-void Waker::arm(int fd) noexcept {
+bool Waker::arm(int fd) noexcept {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLONESHOT;
   event.data.fd = fd;
-  epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
+  return epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 void Waker::run() noexcept {

@@ -6,7 +6,7 @@
 //          between it is not in the epoll set: else each packet of a provider whose descriptor is an epoll set, too, pays
 //          for telling this one.
 // Threads: arm() by any; handlers run in the waker. It is stopped by its owner, or with the process.
-// Cost:    nothing while nobody sleeps; then an epoll_ctl, and a second thread to be woken.
+// Cost:    nothing while nobody sleeps; then two epoll_ctl, and a second thread to be woken.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ class Waker {
   // `handler` runs when `fd` is readable: each time while it `stays`, else once after each arm().
   Status watch(int fd, bool stays, Handler handler);
   void forget(int fd);
-  // REQUIRES: not armed, or its handler has begun since.
-  void arm(int fd) noexcept;
+  // False: the system has no memory for it. REQUIRES: not armed, or its handler has begun since.
+  bool arm(int fd) noexcept;
 
  private:
   struct Watched {
