@@ -178,6 +178,23 @@ static void inactive(void) {
   for (int i = 0; i < 3; i++) MPI_Request_free(&requests[i]);
 }
 
+// Who only posts and cancels gets the message in the end.
+static void in_vain(int bytes) {
+  MPI_Request send, receive;
+  MPI_Status status;
+  fill(out, (size_t)bytes, 3);
+  memset(in, 0, (size_t)bytes);
+  MPI_Issend(out, bytes, MPI_BYTE, next, 6, MPI_COMM_WORLD, &send);
+  do {
+    MPI_Irecv(in, bytes, MPI_BYTE, before, 6, MPI_COMM_WORLD, &receive);
+    MPI_Cancel(&receive);
+    MPI_Wait(&receive, &status);
+  } while (was_cancelled(&status));
+  check_status(&status, before, 6, bytes, MPI_BYTE);
+  CHECK_PATTERN(in, (size_t)bytes, 3);
+  MPI_Wait(&send, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   next = (world_rank + 1) % world_size;
@@ -191,6 +208,7 @@ int main(int argc, char** argv) {
     check_nothing_is_here();
     if (sizes[i] <= kMost / 6) order(sizes[i]);
     race(sizes[i], sizes[i] == kMost ? 12 : 120);
+    in_vain(sizes[i]);
     check_nothing_is_here();
   }
   return finish();
