@@ -64,7 +64,7 @@ Mixes numbers_of(const Algorithm& a, std::uint32_t ranks, std::uint32_t ppn) {
     const int node = static_cast<int>(ppn);
     if (a.numbers == Numbers::kNode) return {{node}};
     for (int leaders = 1; leaders < node && leaders <= kMostRadix; leaders *= 2) all.push_back({node, leaders});
-    if (node < static_cast<int>(kMaxScratch)) all.push_back({node, node});
+    if (ppn <= kMostLeaders) all.push_back({node, node});
     return all;
   }
   for (const std::vector<int>& mix : mixes(ranks)) {

@@ -14,7 +14,9 @@ namespace {
 constexpr int kAllRanks = -1, kAllOthers = -2, kOneLeads = -3, kAllLead = -4;
 constexpr std::uint64_t kAnyBytes = kUnknownBytes;
 constexpr std::uint32_t kAnyRanks = ~0u;
-constexpr std::uint32_t kMostLead = 8;  // they scatter and gather in one step, each with each
+constexpr std::uint32_t kMostLead =
+    8;  // from which on one is better than all: they scatter and gather in one step, each with each
+static_assert(kMostLead <= kMostLeaders);
 
 Status not_possible(std::string_view part, const char* why) {
   return error(MPI_ERR_ARG, "'%.*s' %s; a choice is written as in bcast=chain:4,allreduce=phases",
@@ -85,8 +87,8 @@ Status Forced::parse(std::string_view text, Forced& forced) {
       const std::string_view word = cut(rest, ':');
       int number = 0;
       const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), number);
-      // Beyond kMost a plan might lack scratch on some ranks only.
-      constexpr int kMost = kMaxScratch - 1;
+      // Beyond that a plan might lack scratch on some ranks only.
+      constexpr int kMost = kMostLeaders;
       if (failed != std::errc() || end != word.data() + word.size() || number > kMost || number < -kMost) {
         return not_possible(part, "has a number that is none, or too large");
       }

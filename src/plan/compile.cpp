@@ -112,8 +112,7 @@ Status check_nodes(Job& job, bool leads) {
   }
   if (!leads) return numbers.size() == 1 ? Status::ok() : error(MPI_ERR_ARG, "%s takes one number", name);
   if (numbers.size() == 1) numbers.push_back(1);
-  // Each step has a vector for what each other leader of the node sends.
-  const int most = std::min(numbers[0], static_cast<int>(kMaxScratch));
+  const int most = std::min(numbers[0], static_cast<int>(kMostLeaders));
   if (numbers.size() == 2 && numbers[1] >= 1 && numbers[1] <= most) return Status::ok();
   return error(MPI_ERR_ARG, "%s takes the ranks of a node, and from 1 to %d that lead", name, most);
 }

@@ -132,7 +132,13 @@ void build_allreduce_nodes(Builder& b) {
 void build_allgather_nodes(Builder& b) {
   b.lay_out(Partition::kPerRank, b.ranks());
   const Nodes nodes(b, 0);
-  b.copy({kInput, b.rank(), 1}, {kOutput, b.rank(), 1});
+  const Slice own{kInput, b.rank(), 1};
+  // Its own block comes back to it with all the others.
+  if (!nodes.leads && nodes.within.is_leaf()) {
+    b.send(own, nodes.within.parent());
+    return pass_down(b, nodes.within);
+  }
+  b.copy(own, {kOutput, b.rank(), 1});
   for (const std::vector<Interval>& level : nodes.within.levels()) {
     for (const Interval& child : level) b.recv(nodes.within.blocks(kOutput, child), nodes.within.rank(child.first));
   }

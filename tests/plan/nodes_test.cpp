@@ -61,6 +61,17 @@ TEST(Nodes, OneMessageForEachNodeAndStep) {
   EXPECT_GT(crossing({Collective::kAllgather, 32, 0, false}, {"circulant", {1}}).blocks, 2 * once.blocks);
 }
 
+// The others' own blocks come back from the leader.
+TEST(Nodes, AllgatherCopiesOnlyWhereBlocksAreGathered) {
+  std::vector<Plan> plans;
+  ASSERT_TRUE(compile_all({Collective::kAllgather, 3 * kPpn, 0, false}, {"nodes", {kPpn}}, plans));
+  for (std::uint32_t r = 0; r < plans.size(); ++r) {
+    const auto copies =
+        std::ranges::count_if(plans[r].code, [](const Instruction& i) { return i.op == Opcode::kCopy; });
+    EXPECT_EQ(copies, r % 2 == 0 ? 1 : 0) << r;
+  }
+}
+
 // 7/8 of the vector leave each node, and 7/8 come, whether one leads or all do.
 TEST(Nodes, LongVectorsAreSharedAmongTheLeaders) {
   for (int leaders : {2, 4}) {
