@@ -49,11 +49,17 @@ inline std::vector<std::string> numbers_of(const plan::Algorithm& a) {
   return {"", ":-1:1", ":-2:2", ":-1:2:1", ":-3:-1:1:3", ":4:1"};
 }
 
-// The test, once as the table chooses, and once with each algorithm of the collective. An algorithm that cannot do a case gives
+// The test, once as the table chooses, without nodes and with, and once with each algorithm of the collective. An algorithm that cannot do a case gives
 // way to the table's.
 template <class Test>
 void with_each_algorithm(plan::Collective collective, Test&& test) {
-  test();
+  for (const std::uint32_t ppn : {1u, 2u, 3u}) {
+    SCOPED_TRACE("by the table, ranks of a node: " + std::to_string(ppn));
+    Simulator::ppn = ppn;
+    test();
+    Simulator::ppn = 1;
+    if (::testing::Test::HasFatalFailure()) return;
+  }
   const std::string name(plan::kCollectives[static_cast<std::size_t>(collective)]);
   for (const plan::Algorithm& a : plan::algorithms()) {
     if (a.collective != collective) continue;

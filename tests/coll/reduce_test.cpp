@@ -7,6 +7,7 @@
 #include "cases.hpp"
 #include "coll/build.hpp"
 #include "mpi/api_op.hpp"
+#include "plan/text.hpp"
 #include "simulator.hpp"
 
 namespace heddle::coll::test {
@@ -133,7 +134,8 @@ TEST(Reduce, RootHasTheResult) {
   });
 }
 
-void test_allreduce(const Case& c, const Operation& o) {
+// `chosen`: how the plan's name and numbers begin.
+void test_allreduce(const Case& c, const Operation& o, std::string_view chosen = {}) {
   Data data(c, c.count, c.count);
   Simulator sim(c.size, 2);
   for (int r = 0; r < c.size; ++r) {
@@ -144,11 +146,41 @@ void test_allreduce(const Case& c, const Operation& o) {
     for (int k = 0; k < a.ints(); ++k) ASSERT_EQ(a.get(k), combined(o, 0, c.size - 1, k));
   }
   data.expect_clean();
+  if (chosen.empty()) return;
+  const plan::Spec spec{plan::Collective::kAllreduce, static_cast<std::uint32_t>(c.size), 0, !o.op->commutative};
+  const auto bytes = static_cast<std::uint64_t>(data.send[0].buffer().bytes());
+  for (int r = 0; r < c.size; ++r) {
+    const plan::Plan* plan = sim.plans(r).find(spec, bytes);
+    ASSERT_NE(plan, nullptr);
+    EXPECT_TRUE(plan::print(plan->choice).starts_with(chosen)) << plan::print(plan->choice);
+  }
 }
 
 TEST(Allreduce, EveryoneHasTheResult) {
-  for_each_reduction(plan::Collective::kAllreduce, test_allreduce);
-  for_each_long_reduction(plan::Collective::kAllreduce, test_allreduce);
+  for_each_reduction(plan::Collective::kAllreduce, [](const Case& c, const Operation& o) { test_allreduce(c, o); });
+  for_each_long_reduction(plan::Collective::kAllreduce,
+                          [](const Case& c, const Operation& o) { test_allreduce(c, o); });
+}
+
+// On both sides of each of the table's limits where ranks share nodes; a choice by the wrong side of one is seen.
+TEST(Allreduce, ByNodesAsTheTableChooses) {
+  constexpr MPI_Count kShort = (16 << 10) / sizeof(std::int32_t);
+  const struct {
+    int size;
+    std::uint32_t ppn;
+    MPI_Count ints;
+    std::string_view plan;
+  } cases[] = {{6, 2, kShort, "nodes 2 1"},     {6, 2, kShort + 1, "nodes 2 2"}, {6, 3, kShort, "recursive"},
+               {6, 3, kShort + 1, "nodes 3 3"}, {6, 1, kShort + 1, "phases"},    {16, 8, kShort + 1, "nodes 8 8"},
+               {18, 9, kShort + 1, "phases"},   {27, 9, kShort, "nodes 9 1"}};
+  for (const auto& one : cases) {
+    SCOPED_TRACE(std::string(one.plan) + " for " + std::to_string(one.ints) + " on " + std::to_string(one.size));
+    Simulator::ppn = one.ppn;
+    for (const Operation& o : operations()) {
+      test_allreduce({one.size, 0, one.ints, layouts()[0], false}, o, one.plan);
+    }
+    Simulator::ppn = 1;
+  }
 }
 
 TEST(Allreduce, FloatsAreTheSameBitsOnEveryRank) {

@@ -27,6 +27,9 @@ class Simulator {
   Simulator(int size, unsigned seed) : random_(seed), ranks_(size) {
     for (int r = 0; r < size; ++r) {
       ranks_[r].plans = std::make_unique<plan::Cache>(forced);
+      if (static_cast<std::uint32_t>(size) > ppn && static_cast<std::uint32_t>(size) % ppn == 0) {
+        ranks_[r].plans->set_ranks_of_node(ppn);
+      }
       ranks_[r].schedule = std::make_unique<Schedule>(r, size, 0, ranks_[r].plans.get());
       ranks_[r].transport = {this, r};
     }
@@ -34,8 +37,11 @@ class Simulator {
 
   // What the ranks of the simulators to come have to take.
   static inline const plan::Forced* forced = nullptr;
+  // How many of them share a node, where that divides them.
+  static inline std::uint32_t ppn = 1;
 
   Schedule& schedule(int rank) { return *ranks_[rank].schedule; }
+  const plan::Cache& plans(int rank) const { return *ranks_[rank].plans; }
   bool finished(int rank) const { return ranks_[rank].finished; }
   int error(int rank) const { return ranks_[rank].transport.error; }
   std::size_t messages() const { return messages_; }
