@@ -30,7 +30,7 @@ enum class Opcode : std::uint8_t { kSend, kRecv, kCopy, kReduce, kJoin };
 // Buffers. Those from kScratch on belong to the plan.
 inline constexpr std::uint8_t kInput = 0, kOutput = 1, kScratch = 2;
 inline constexpr std::uint32_t kMaxScratch = 200;
-// Of the ranks of a node: each has a vector for what each of the others sends.
+// Of a node. A leader needs a vector for what each of the others sends, and choices that are forced end there, too.
 inline constexpr std::uint32_t kMostLeaders = kMaxScratch - 1;
 
 struct Instruction {
