@@ -14,7 +14,7 @@ namespace {
 constexpr int kAllRanks = -1, kAllOthers = -2, kOneLeads = -3, kAllLead = -4;
 constexpr std::uint64_t kAnyBytes = kUnknownBytes;
 constexpr std::uint32_t kAnyRanks = ~0u;
-// Ranks of a node, all of which lead: they scatter and gather in one step, each with each. With more, `phases` is better.
+// Ranks of a node, all of which lead: they scatter and gather in one step, each with each. With more `phases` is better.
 constexpr std::uint32_t kMostLead = 8;
 
 Status not_possible(std::string_view part, const char* why) {

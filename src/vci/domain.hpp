@@ -3,11 +3,10 @@
 // Problem: every blocking call must make progress on everything that it might depend on, without walking over every VCI
 //          each time; and with more ranks or threads than cores, waiting must leave the core to those that have work.
 // Method:  a waiting thread polls the VCI of its request; every kForeignEvery empty polls it tries one other VCI, round
-//          robin. It never blocks on another's lock. In its first rounds it is not counted as a waiter, unless the node is
-//          known to be crowded. After a number of empty polls, which depends on whether the node
-//          is crowded (vci/patience.hpp), it yields, and then sleeps on the process's doorbell, after a last look at
-//          every VCI. Tasks (nonblocking collectives) are stepped by whoever waits, one thread at a time, with no lock
-//          held.
+//          robin. It never blocks on another's lock. In its first rounds it is not counted as a waiter, unless the node
+//          is known to be crowded. After a number of empty polls, which depends on whether the node is crowded
+//          (vci/patience.hpp), it yields, and then sleeps on the process's doorbell, after a last look at every VCI.
+//          Tasks (nonblocking collectives) are stepped by whoever waits, one thread at a time, with no lock held.
 // Threads: any, when the domain was opened as threaded.
 #pragma once
 
@@ -124,7 +123,7 @@ class Domain {
   }
   // Whoever waits should leave the core to others of this node's ranks and threads.
   bool crowded() const noexcept { return more_than_cores(waiters_); }
-  // From then on has_waiters() knows of each from its first round on. Before the domain is used by several threads.
+  // has_waiters() knows of each from its first round on. REQUIRES: nobody waits yet.
   void count_every_wait() noexcept { uncounted_ = 0; }
   bool has_waiters() const noexcept { return waiters_.load(std::memory_order_relaxed) != 0; }
 
@@ -180,7 +179,7 @@ class Domain {
   }
 
   static constexpr unsigned kForeignEvery = 8;
-  static constexpr unsigned kUncounted = 64;       // rounds: 0.6 us
+  static constexpr unsigned kUncounted = 64;       // rounds of shared memory alone: 1 us
   static constexpr unsigned kLookEvery = 1 << 16;  // rounds, where something always moves and nobody sleeps
   static constexpr unsigned kLookEveryTests = 256;
   static constexpr std::int64_t kLookEveryNs = 50'000'000;  // for losses; a question is a system call
@@ -213,8 +212,8 @@ class Domain {
   std::atomic<std::uint32_t> next_foreign_{0};
 };
 
-// The first rounds of a wait, which are mostly all of it. The thread is not counted yet: the count is an atomic operation at
-// either end, which waits for all that was stored before it, a message's bytes among it.
+// The first rounds of a wait, which are mostly all of it. The thread is not counted yet: the count is an atomic
+// operation at either end, which waits for all that was stored before it, a message's bytes among it.
 template <class Done>
 bool Domain::comes_soon(Vci& vci, Done&& done) noexcept {
   for (unsigned round = 0; round < uncounted_; ++round) {

@@ -5,9 +5,12 @@
 
 namespace heddle::vci {
 
+ProgressThread::ProgressThread(Domain& domain, bool tasks) noexcept : domain_(domain), tasks_(tasks) {
+  domain_.count_every_wait();  // run() asks for those that wait
+}
+
 Status ProgressThread::start() {
   stopping_ = false;
-  domain_.count_every_wait();
   return start_own_thread(&thread_, "heddle-progress", "that makes progress", [this] { run(); });
 }
 

@@ -24,8 +24,8 @@ class Domain;
 
 class ProgressThread {
  public:
-  // REQUIRES: the domain is threaded, and outlives this.
-  ProgressThread(Domain& domain, bool tasks) noexcept : domain_(domain), tasks_(tasks) {}
+  // REQUIRES: the domain is threaded, outlives this, and nobody waits in it yet.
+  ProgressThread(Domain& domain, bool tasks) noexcept;
   ~ProgressThread() { stop(); }
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;

@@ -49,8 +49,8 @@ inline std::vector<std::string> numbers_of(const plan::Algorithm& a) {
   return {"", ":-1:1", ":-2:2", ":-1:2:1", ":-3:-1:1:3", ":4:1"};
 }
 
-// The test, once as the table chooses, without nodes and with, and once with each algorithm of the collective. An algorithm that cannot do a case gives
-// way to the table's.
+// The test, once as the table chooses, without nodes and with, and once with each algorithm of the collective. An
+// algorithm that cannot do a case gives way to the table's.
 template <class Test>
 void with_each_algorithm(plan::Collective collective, Test&& test) {
   for (const std::uint32_t ppn : {1u, 2u, 3u}) {

@@ -162,6 +162,7 @@ TEST_F(WakerTest, WhatIsForgottenIsNotHandledAlsoByItsOwnHandler) {
 }
 
 TEST_F(WakerTest, WhatCannotBeWaitedForIsAnError) {
+  EXPECT_FALSE(waker.arm(-1));
   for (const bool stays : {true, false}) {
     EXPECT_FALSE(waker.watch(-1, stays, [] {}));
     EXPECT_NE(std::string(last_error_detail()).find("Bad file descriptor"), std::string::npos) << last_error_detail();
