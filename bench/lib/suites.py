@@ -10,6 +10,7 @@ import sys
 import time
 
 import processes
+from steadiness import Unwatched
 
 BENCH = pathlib.Path(__file__).resolve().parent.parent
 TIMEOUT = 300  # seconds of silence that one program may have
@@ -91,6 +92,8 @@ class Programs:
     def run_program(self, program, library, work, cpus, samples, steadiness):
         """Where a library does not get to the end of a point, the program is started again with those after it."""
         surroundings = {**environment(cpus), **library.variables}
+        if program.ranks == 1:  # how far apart the cores are is nothing to it
+            steadiness = Unwatched()
         todo = [point for point in program.points if (library.name, program, point) not in self.given_up]
         while todo or not program.points:
             command = library.launch(program.ranks, program_path(work, library, program.source), *program.args, *todo)

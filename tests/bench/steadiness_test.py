@@ -4,10 +4,12 @@ import contextlib
 import io
 import pathlib
 import sys
+import types
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/lib"))
 import steadiness  # noqa: E402
+import suites  # noqa: E402
 
 
 def run(lines, watch=None, patience=0):
@@ -81,6 +83,16 @@ class SteadinessTest(unittest.TestCase):
             _, watch = run([50, 50], watch)
         result, watch = run([200] * 13, watch, patience=5)
         self.assertEqual((result, watch.repeated, watch.disturbed), (3, 3, 1))
+
+    def test_what_runs_alone_needs_no_near_cores(self):
+        command = ["echo", "result", "rate", "8", "1", "M/s"]
+        library = types.SimpleNamespace(name="heddle", variables={}, launch=lambda *_: command)
+        for ranks, asked in ((1, 0), (2, 2)):
+            lines, samples = [], suites.Samples()
+            watch = steadiness.Steadiness(lambda lines=lines: lines.append(50) or 50, pause=None)
+            program = suites.Program("datatypes/pack.c", ranks)
+            suites.Programs("datatypes", "", None).run_program(program, library, pathlib.Path(), [0, 1], samples, watch)
+            self.assertEqual((len(lines), samples.values), (asked, {("datatypes", "rate", 8): {"heddle": [1.0]}}))
 
 
 if __name__ == "__main__":
