@@ -64,7 +64,7 @@ class Steadiness:
 
 
 class Unwatched:
-    """Where there is only one core."""
+    """Where only one core counts: of the machine, or to a program."""
 
     repeated, disturbed = 0, 0
 

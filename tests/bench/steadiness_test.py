@@ -84,13 +84,13 @@ class SteadinessTest(unittest.TestCase):
         result, watch = run([200] * 13, watch, patience=5)
         self.assertEqual((result, watch.repeated, watch.disturbed), (3, 3, 1))
 
-    def test_what_runs_alone_needs_no_near_cores(self):
+    def test_what_runs_on_one_core_needs_no_near_ones(self):
         command = ["echo", "result", "rate", "8", "1", "M/s"]
         library = types.SimpleNamespace(name="heddle", variables={}, launch=lambda *_: command)
-        for ranks, asked in ((1, 0), (2, 2)):
+        for one_core, asked in ((True, 0), (False, 2)):
             lines, samples = [], suites.Samples()
             watch = steadiness.Steadiness(lambda lines=lines: lines.append(50) or 50, pause=None)
-            program = suites.Program("datatypes/pack.c", ranks)
+            program = suites.Program("datatypes/pack.c", 1, one_core=one_core)
             suites.Programs("datatypes", "", None).run_program(program, library, pathlib.Path(), [0, 1], samples, watch)
             self.assertEqual((len(lines), samples.values), (asked, {("datatypes", "rate", 8): {"heddle": [1.0]}}))
 
