@@ -79,8 +79,10 @@ const std::array<Control, kControls> kTable{{
     {"single_copy",
      "HEDDLE_SINGLE_COPY",
      "messages",
-     "whether a process may read another one's memory, so that a long message is copied once: auto, where the system "
-     "allows it; or off",
+     "whether processes may read and write each other's memory, so that a long message is copied once: auto, where the "
+     "system allows it, and by both sides at once where that is faster than its other ways; both, always by both "
+     "sides; or "
+     "off",
      0,
      0,
      0,

@@ -23,7 +23,7 @@ void say_fin(ReceiveRequest& receive, std::uint64_t sender) noexcept {
 
 void ask_for_push(ReceiveRequest& receive, std::uint64_t sender) noexcept {
   receive.arrived = 0;
-  const CtsPrefix cts{sender, reinterpret_cast<std::uint64_t>(&receive)};
+  const CtsPrefix cts{sender, reinterpret_cast<std::uint64_t>(&receive), 0};
   answer(receive, kCts, &cts, sizeof cts);
 }
 

@@ -5,6 +5,7 @@
 #include "p2p/cancel.hpp"
 #include "p2p/fetch.hpp"
 #include "p2p/ownership.hpp"
+#include "p2p/pull.hpp"
 #include "p2p/receive.hpp"
 #include "p2p/rendezvous.hpp"
 #include "p2p/send.hpp"

@@ -49,6 +49,7 @@ void install(vci::Domain& domain) {
     table.set_short(on_eager);
     table.set(kCts, on_cts);
     table.set(kData, on_data);
+    table.set(kWritten, on_written);
     table.set(kAck, on_ack);
     table.set(kPush, on_push);
     table.set(kFin, on_fin);

@@ -3,8 +3,9 @@
 //   eager        header {context, source, tag}            payload: the message
 //   eager sync   the same, prefix {sender}                answered by an ack once it is matched
 //   rts          the same, prefix {total, sender, offer}  payload: the first bytes of the message
-//   cts          prefix {sender, receiver}                the receiver has matched: send the rest
+//   cts          prefix {sender, receiver, to}            the receiver has matched: send the rest, or write it to that address
 //   data         prefix {receiver, at}                    payload: the bytes from `at` on
+//   written      prefix {receiver, bytes}                 of the rest, so many bytes have been written
 //   ack          prefix {sender}
 //   push         prefix {sender, at, bytes}               the receiver had claimed these bytes and could not read them
 //   fin          prefix {sender}                          the receiver has all, and had claimed some or fetched it
@@ -46,6 +47,7 @@ enum Portal : std::uint8_t {
   kRtsEager = 16,  // between them: rma and flow control
   kEagerData = 17,
   kTakenBack = 23,
+  kWritten = 24,
 };
 
 // A message's first packet that says how long it is, instead of being it.
@@ -69,10 +71,15 @@ struct FetchFrom {
 struct CtsPrefix {
   std::uint64_t sender;
   std::uint64_t receiver;
+  std::uint64_t to;  // 0: it can't be written
 };
 struct DataPrefix {
   std::uint64_t receiver;
   std::uint64_t at;
+};
+struct WrittenPrefix {
+  std::uint64_t receiver;
+  std::uint64_t bytes;
 };
 struct EagerDataPrefix {
   std::uint64_t sender;
@@ -105,6 +112,7 @@ void on_message(vci::Vci&, const wire::Packet&);
 void on_eager(vci::Vci&, wire::Header, const std::byte* payload, std::size_t payload_bytes);
 void on_cts(vci::Vci&, const wire::Packet&);
 void on_data(vci::Vci&, const wire::Packet&);
+void on_written(vci::Vci&, const wire::Packet&);
 void on_ack(vci::Vci&, const wire::Packet&);
 void on_push(vci::Vci&, const wire::Packet&);
 void on_fin(vci::Vci&, const wire::Packet&);

@@ -4,7 +4,7 @@
 
 #include "p2p/completion.hpp"
 #include "p2p/fetch.hpp"
-#include "p2p/rendezvous.hpp"
+#include "p2p/pull.hpp"
 #include "vci/domain.hpp"
 
 namespace heddle::p2p {

@@ -1,3 +1,4 @@
+// The sender. All under the lane's lock.
 #include "p2p/rendezvous.hpp"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 
 #include "p2p/eager.hpp"
 #include "p2p/fetch.hpp"
+#include "p2p/pull.hpp"
 #include "p2p/send.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
@@ -13,8 +15,6 @@ namespace heddle::p2p {
 namespace {
 
 using Pushed = vci::SendOp::Pushed;
-
-// The sender. All under the lane's lock.
 
 // Packets that it claims at once: fewer than find room in a lane that nobody else uses.
 constexpr std::uint32_t kClaimed = 4;
@@ -27,13 +27,20 @@ void make_offer(SendRequest& send, vci::Lane& lane, std::size_t unit) noexcept {
       units > UINT32_MAX) {
     return;
   }
+  // A collective's receive may be revoked (loss.hpp), and then nobody may write into its buffer any more.
+  const bool both =
+      send.args.channel == Channel::kUser && (memory->all().always_both() || lane.tx().is_slow_for_long());
   send.cursor.seek(0);
-  send.offer = memory->all().offer(send.cursor.data(), send.stays ? 0 : 1);
+  send.offer = memory->all().offer(send.cursor.data(), send.stays || both ? 0 : 1, both);
   if (send.offer) send.claims = memory->claims(send.offer, static_cast<std::uint32_t>(units));
 }
 
 wire::Units units_of(const Range& range, std::size_t unit) noexcept {
   return {static_cast<std::uint32_t>(range.at / unit), static_cast<std::uint32_t>((range.bytes + unit - 1) / unit)};
+}
+
+bool can_write(const SendRequest& send) noexcept {
+  return send.claims && send.lane->tx().memory()->way() != wire::PeerMemory::Way::kRefused;
 }
 
 void finish_send(SendRequest& send) noexcept {
@@ -45,11 +52,33 @@ void finish_send(SendRequest& send) noexcept {
 Range* next_range(SendRequest& send, std::size_t unit) noexcept {
   if (send.handed_back.bytes != 0) return &send.handed_back;
   if (send.mine.bytes == 0 && send.claims) {
-    const wire::Units got = send.claims.claim(kClaimed);
+    const wire::Units got = send.claims.claim(
+        send.target == 0 ? kClaimed : units_to_copy(send.claims, send.offer, send.vci->domain(), unit));
     const std::uint64_t at = std::uint64_t{got.first} * unit;
     if (got.count != 0) send.mine = {at, std::min(std::uint64_t{got.count} * unit, send.cursor.total() - at)};
   }
   return send.mine.bytes != 0 ? &send.mine : nullptr;
+}
+
+// Each sends the beginning of the range, *n bytes. False: there was no room to say so, and nothing of it counts.
+bool push_range(SendRequest& send, vci::Lane& lane, const Range& range, std::size_t* n) noexcept {
+  const DataPrefix prefix{send.receiver, range.at};
+  *n = std::min<std::size_t>(range.bytes, lane.max_packet());
+  wire::Payload payload = bytes_at(send, range.at, *n);
+  return lane.send(header_of(send, kData, sizeof prefix), &prefix, payload);
+}
+
+bool write_range(SendRequest& send, vci::Lane& lane, const Range& range, std::size_t* n) noexcept {
+  send.cursor.seek(range.at);
+  *n = lane.tx().memory()->write_at(send.target + range.at, send.cursor.data(), range.bytes);
+  if (*n < range.bytes) {  // the rest goes in packets: whole ones, as claims are given back in units
+    *n -= *n % lane.max_packet();
+    send.target = 0;
+    if (*n == 0) return true;
+  }
+  const WrittenPrefix prefix{send.receiver, *n};
+  wire::Payload nothing{nullptr, 0};
+  return lane.send(header_of(send, kWritten, sizeof prefix), &prefix, nothing);
 }
 
 Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
@@ -65,10 +94,10 @@ Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
     if (send.everything_there) finish_send(send);
     return Pushed::kFinished;
   }
-  const DataPrefix prefix{send.receiver, range->at};
-  const std::size_t n = std::min<std::size_t>(range->bytes, unit);
-  wire::Payload payload = bytes_at(send, range->at, n);
-  if (!lane.send(header_of(send, kData, sizeof prefix), &prefix, payload)) {
+  std::size_t n = 0;
+  const bool sent = range == &send.mine && send.target != 0 ? write_range(send, lane, *range, &n)
+                                                            : push_range(send, lane, *range, &n);
+  if (!sent) {
     // The receiver may read it, if this program now goes on with something else.
     if (range == &send.mine && send.claims && send.claims.give_back(units_of(*range, unit))) send.mine = {};
     return Pushed::kBlocked;
@@ -76,7 +105,7 @@ Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
   range->at += n;
   range->bytes -= n;
   if (range == &send.mine) send.pushed += n;
-  if (send.pushed < send.cursor.total()) return Pushed::kMore;
+  if (send.pushed < send.cursor.total()) return n > unit ? Pushed::kTurn : Pushed::kMore;
   finish_send(send);  // the receiver has claimed nothing, so it won't say fin
   return Pushed::kFinished;
 }
@@ -91,7 +120,7 @@ Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept {
   if (is_long && !send.offer) make_offer(send, lane, unit);
   if (is_long && goes_at_once(send)) return push_rts_eager(send, lane);
   const bool fetched = is_long && !send.offer && expose(send, lane);
-  const std::size_t first = fetched || send.stays ? 0 : unit;
+  const std::size_t first = fetched || send.stays || send.offer.is_for_both() ? 0 : unit;
   send.pushed = first;
   const RtsPrefix prefix{send.cursor.total(), name_of(send), send.offer.bits()};
   const FetchFrom from{send.exposure.key, send.exposure.address};
@@ -122,6 +151,7 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
       return vci.wake_waiters();
     }
     send.receiver = prefix.receiver;
+    send.target = can_write(send) ? prefix.to : 0;
     send.everything_there = send.cursor.total() == 0;
     if (!send.claims) send.mine = {send.pushed, send.cursor.total() - send.pushed};
     send.push = push_data;
@@ -156,150 +186,6 @@ void on_fin(vci::Vci&, const wire::Packet& packet) {
     if (send.streaming) return;  // its next push finds nothing to do
   }
   finish_send(send);
-}
-
-// The receiver. All under the VCI's lock, but for the read.
-
-// Reads from the sender while nothing comes. Lives until it is stepped after the receive is complete.
-struct Pull : vci::Task {
-  ReceiveRequest* receive;  // null: complete
-  vci::Vci* vci;
-  wire::PeerMemory* memory;
-  wire::Offer offer;
-  wire::Claims<> claims;
-  std::uint64_t sender;  // its name at the peer
-  std::byte* to;
-  std::size_t unit;
-  std::uint64_t seen;  // bytes that had arrived when it was stepped last
-  std::uint32_t rounds_in_vain = 0;
-  std::uint32_t patience;
-  bool plain;
-  bool claimed = false;  // anything
-  bool failed = false;
-  bool reading = false;  // with no lock held
-};
-
-bool detach_pull(ReceiveRequest& receive) noexcept {
-  if (receive.pull == nullptr) return true;
-  if (receive.pull->reading) return false;
-  const FinPrefix fin{receive.pull->sender};
-  if (receive.pull->claimed) answer(receive, kFin, &fin, sizeof fin);
-  receive.pull->receive = nullptr;
-  receive.pull = nullptr;
-  return true;
-}
-
-namespace {
-
-void complete(ReceiveRequest& receive) noexcept {
-  if (Pull* pull = receive.pull; pull != nullptr) {
-    const FinPrefix fin{pull->sender};
-    if (pull->claimed) answer(receive, kFin, &fin, sizeof fin);
-    pull->receive = nullptr;
-    receive.pull = nullptr;
-  }
-  finish(receive);
-}
-
-// Claims units and reads them. REQUIRES: the VCI's lock, which is let go meanwhile. True: something moved.
-bool read_some(Pull& pull) noexcept NO_THREAD_SAFETY_ANALYSIS {
-  ReceiveRequest& receive = *pull.receive;
-  if (!pull.plain && pull.memory->way() == wire::PeerMemory::Way::kRefused)
-    return false;  // since another message failed
-  const std::size_t most = receive.vci->domain().profile().pull_bytes / pull.unit;
-  const wire::Units got = pull.claims.claim(static_cast<std::uint32_t>(std::max<std::size_t>(most, 1)));
-  if (got.count == 0) return false;
-  pull.claimed = true;
-  const std::uint64_t at = std::uint64_t{got.first} * pull.unit;
-  const std::size_t bytes = std::min(std::uint64_t{got.count} * pull.unit, receive.expected - at);
-  pull.reading = true;
-  pull.vci->lock().unlock();
-  const std::size_t n = pull.memory->read(pull.offer, pull.claims.address(), at, pull.to + at, bytes);
-  pull.vci->lock().lock();
-  pull.reading = false;
-  receive.arrived += n;
-  pull.seen = receive.arrived;
-  if (n < bytes) {
-    pull.failed = true;
-    const PushPrefix rest{pull.sender, at + n, bytes - n};
-    answer(receive, kPush, &rest, sizeof rest);
-  }
-  if (receive.arrived == receive.expected) complete(receive);
-  return true;
-}
-
-bool step_pull(vci::Task& task) NO_THREAD_SAFETY_ANALYSIS {
-  auto& pull = static_cast<Pull&>(task);
-  vci::Vci& vci = *pull.vci;
-  bool moved = true;  // nobody may sleep while another thread keeps this one from looking
-  if (vci.lock().try_lock()) {
-    moved = false;
-    if (pull.receive != nullptr && pull.seen != pull.receive->arrived) {
-      pull.seen = pull.receive->arrived;
-      pull.rounds_in_vain = 0;
-    } else if (pull.receive != nullptr && !pull.failed && ++pull.rounds_in_vain > pull.patience) {
-      moved = read_some(pull);
-      if (!moved) pull.rounds_in_vain = 0;
-    }
-    const bool done = pull.receive == nullptr;
-    vci.unlock_and_wake();
-    if (done) {
-      vci.destroy(&pull);
-      return true;
-    }
-  }
-  if (moved) vci.add_idle_task(pull);  // an end is what counts as movement
-  return moved;
-}
-
-// Null when the message can't be read: then the sender pushes all of it.
-Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept NO_THREAD_SAFETY_ANALYSIS {
-  vci::Lane* lane = nullptr;
-  const wire::Offer offer(rts.offer);
-  if (!offer || receive.error != 0 || !receive.cursor.contiguous() ||
-      !find_lane(*receive.comm, receive.args.channel, receive.source, receive.tag, &lane)) {
-    return nullptr;
-  }
-  wire::PeerMemory* memory = lane->tx().memory();
-  if (memory == nullptr || memory->way() == wire::PeerMemory::Way::kRefused) return nullptr;
-  auto* pull = receive.vci->pool().make<Pull>();
-  if (pull == nullptr) return nullptr;
-  pull->step = step_pull;
-  pull->receive = &receive;
-  pull->vci = receive.vci;
-  pull->memory = memory;
-  pull->offer = offer;
-  pull->sender = rts.sender;
-  receive.cursor.seek(0);
-  pull->to = receive.cursor.data();
-  pull->unit = lane->max_packet();
-  pull->claims = memory->claims(offer, static_cast<std::uint32_t>((rts.total + pull->unit - 1) / pull->unit));
-  pull->seen = receive.arrived;
-  pull->plain = memory->is_plain(offer);
-  pull->patience = pull->plain ? 0 : receive.vci->domain().profile().pull_after;
-  return pull;
-}
-
-}  // namespace
-
-void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept {
-  Pull* pull = make_pull(receive, rts);
-  receive.pull = pull;
-  receive.fetching = nullptr;
-  vci::Vci& vci = *receive.vci;
-  // A plain copy needs no help, and a process that sends to itself would only help itself by way of cells.
-  if (pull == nullptr || !pull->plain) {
-    const CtsPrefix cts{rts.sender, reinterpret_cast<std::uint64_t>(&receive)};
-    answer(receive, kCts, &cts, sizeof cts);
-  }
-  if (pull != nullptr) vci.add_idle_task(*pull);  // not before the answer: a fin may not pass it
-}
-
-void on_data(vci::Vci&, const wire::Packet& packet) {
-  const auto prefix = packet.prefix_as<DataPrefix>();
-  auto& receive = *reinterpret_cast<ReceiveRequest*>(prefix.receiver);
-  receive.take(prefix.at, packet.payload, packet.payload_bytes);
-  if (receive.arrived == receive.expected) complete(receive);
 }
 
 }  // namespace heddle::p2p

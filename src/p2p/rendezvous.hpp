@@ -9,6 +9,9 @@
 //          claims several and reads them straight into the user's buffer, when nothing has come for a number
 //          of rounds of its progress. This is a Pull, an idle task of the VCI. What cannot be read is handed back: the
 //          sender pushes it. Where both have the memory mapped, the receiver copies alone, and at once.
+// Both:    where a lane finds that cells are slow, the kernel's copy is the faster, and twice as fast from both sides: the
+//          answer to the announcement says where the message goes to, the sender writes what it claims there and says how
+//          much that was, and the receiver reads its share at once. What cannot be written is pushed.
 // Done:    the receiver, when every byte is there. The sender, when all units are claimed and its own are pushed; if the
 //          receiver had claimed any, when that says that everything is there (fin). So nobody touches a buffer that was
 //          given back to the user.
@@ -18,7 +21,7 @@
 #pragma once
 
 #include "p2p/protocol.hpp"
-#include "p2p/receive.hpp"
+#include "p2p/request.hpp"
 
 namespace heddle::p2p {
 
@@ -27,11 +30,5 @@ vci::SendOp::Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept
 
 // Takes back what a send has offered. REQUIRES: nobody was told of it, or the message is through.
 void withdraw_offer(SendRequest& send) noexcept;
-
-// Answers an announcement whose payload has been taken. Afterwards `receive` may be gone.
-void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept;
-
-// As detach_fetch(): false while the message is being read. A living sender is told that this one reads no more.
-bool detach_pull(ReceiveRequest& receive) noexcept;
 
 }  // namespace heddle::p2p

@@ -31,7 +31,7 @@ struct Arguments {
 extern const mpi::RequestType kSendType;
 extern const mpi::RequestType kReceiveType;
 
-struct Pull;     // rendezvous.cpp
+struct Pull;     // pull.cpp
 struct FetchOp;  // fetch.cpp
 
 // A piece of a message.
@@ -56,6 +56,7 @@ struct SendRequest : Request, vci::MessageOp {
   mpi::PackCursor cursor;
   // A rendezvous, once it is announced (rendezvous.hpp).
   std::uint64_t receiver = 0;  // the receive's name at the peer, once it has matched
+  std::uint64_t target = 0;    // where it may be written to at the peer; 0: nowhere
   wire::Offer offer;
   wire::Claims<> claims;                 // empty without an offer
   Range mine;                            // claimed and not pushed

@@ -121,7 +121,9 @@ unsigned Lane::push_all() noexcept {
       streams_.push_front(*op);
       return moved;
     }
-    if (pushed == SendOp::Pushed::kMore) streams_.push_back(*op);
+    if (pushed == SendOp::Pushed::kFinished) continue;
+    streams_.push_back(*op);
+    if (pushed == SendOp::Pushed::kTurn) return moved;
   }
   return moved;
 }

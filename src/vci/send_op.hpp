@@ -13,6 +13,7 @@ struct SendOp {
   enum class Pushed {
     kBlocked,   // no room
     kMore,      // one packet went, another follows
+    kTurn,      // the same, and it took as long as many: first whatever else there is to do
     kStreams,   // the same, and what follows may be passed by what is queued
     kFinished,  // everything went; the operation may be gone already
   };

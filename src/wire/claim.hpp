@@ -38,7 +38,7 @@ struct alignas(kCacheLine) ClaimBlock {
   typename Atomics::template atomic<std::uint64_t> word{0};
   std::uint64_t address = 0;  // of the message's first byte (single_copy.hpp)
 
-  static constexpr std::uint32_t kGenerations = 1 << 23;
+  static constexpr std::uint32_t kGenerations = 1 << 22;
 
   static constexpr std::uint64_t pack(std::uint32_t generation, std::uint32_t next) noexcept {
     return std::uint64_t{generation} << 32 | next;
@@ -82,6 +82,12 @@ class Claims {
         return {next, n};
       }
     }
+  }
+
+  // How many units each of two sides that copy at once should claim, at most `most`: an even number of claims is all of it.
+  std::uint32_t fair(std::uint32_t most) const noexcept {
+    const std::uint64_t pairs = (std::uint64_t{units_} + 2 * most - 1) / (2 * most);
+    return static_cast<std::uint32_t>((units_ + 2 * pairs - 1) / (2 * pairs));
   }
 
   // Gives a claim back, unless something was claimed since. False: it stays the caller's.

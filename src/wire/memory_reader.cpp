@@ -117,23 +117,28 @@ Status make_memory_reader(const char* control, std::unique_ptr<MemoryReader>* ou
   constexpr std::string_view kTest = "test:";
   out->reset();
   if (text == "off") return Status::ok();
-  if (text == "auto") {
+  if (text == "auto" || text == "both") {
     *out = std::make_unique<MemoryReader>();
+    if (text == "both") (*out)->set_both();
     return Status::ok();
   }
   std::vector<Fault> faults;
+  bool both = false;
   std::string_view rest = text;
   bool good = rest.starts_with(kTest);
   if (good) rest.remove_prefix(kTest.size());
   while (good && !rest.empty()) {
     const std::string_view word = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    if (word == "none") continue;
+    both |= word == "both";
+    if (word == "none" || word == "both") continue;
     good = parse(word, &faults.emplace_back());
   }
   if (!good)
-    return error(MPI_ERR_OTHER, "HEDDLE_SINGLE_COPY='%.60s' is neither 'auto' nor 'off'; correct or unset it", control);
+    return error(MPI_ERR_OTHER, "HEDDLE_SINGLE_COPY='%.60s' is none of 'auto', 'both' and 'off'; correct or unset it",
+                 control);
   *out = std::make_unique<FaultyReader>(std::move(faults));
+  if (both) (*out)->set_both();
   return Status::ok();
 }
 

@@ -1,7 +1,7 @@
 // The calls by which another process's memory is read and written, and the place where tests make them fail.
 //
-// HEDDLE_SINGLE_COPY: unset or `auto`: the system call. `off`: null, nobody reads. For tests, `test:` and a list of
-// faults by commas; then a process reads also itself by the call. Calls, of either kind, count from 0, the first read of a
+// HEDDLE_SINGLE_COPY: unset or `auto`: the system call. `both`: the same, and a sender always writes while its receiver reads.
+// `off`: null, nobody reads. For tests, `test:` and a list by commas of faults and `both`; then a process reads also itself by the call. Calls, of either kind, count from 0, the first read of a
 // cookie, in each process:
 //
 //     none        no fault
@@ -34,6 +34,12 @@ class MemoryReader {
   virtual ssize_t write_rows(pid_t into, const iovec* here, const iovec* there, std::size_t rows) noexcept;
   // A process's own memory is read by the call too.
   virtual bool always() const noexcept { return false; }
+  // Senders write, whatever is quick (p2p/rendezvous.hpp).
+  bool both() const noexcept { return both_; }
+  void set_both() noexcept { both_ = true; }
+
+ private:
+  bool both_ = false;
 };
 
 // As `control` (HEDDLE_SINGLE_COPY, may be null) says; null for `off`.

@@ -58,6 +58,7 @@ class ShmLane final : public TxLane {
         receiver_(&receiver),
         memory_(memory) {}
   PeerMemory* memory() noexcept override { return memory_; }
+  bool is_slow_for_long() noexcept override { return filler_.would_go_past(kCellBytes); }
 
   bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept override {
     if (header.prefix_bytes + payload.bytes <= kMaxInline) [[likely]] {

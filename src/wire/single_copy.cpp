@@ -177,7 +177,7 @@ SingleCopy::SingleCopy(std::shared_ptr<Segment> segment, std::uint32_t self, std
   segment_->region(self).memory = {getpid(), reinterpret_cast<std::uint64_t>(&cookie_), cookie_, process_number()};
 }
 
-Offer SingleCopy::offer(const void* data, std::uint32_t taken) noexcept {
+Offer SingleCopy::offer(const void* data, std::uint32_t taken, bool both) noexcept {
   std::uint64_t offset = 0;
   {
     LockGuard guard(lock_);
@@ -195,7 +195,7 @@ Offer SingleCopy::offer(const void* data, std::uint32_t taken) noexcept {
   auto& block = *segment_->at<PlainClaimBlock>(offset);
   const std::uint64_t shared = segment_->offset_of(data);
   block.address = shared != 0 ? shared : reinterpret_cast<std::uint64_t>(data);
-  return {offset, shared != 0, block.open(taken)};
+  return {offset, shared != 0, both, block.open(taken)};
 }
 
 void SingleCopy::withdraw(Offer offer) noexcept {

@@ -35,22 +35,24 @@ class SingleCopy;
 // How a message names the memory that it lies in: a ClaimBlock of the segment, which message of that block, and how to
 // take the address there.
 //
-//     bit 0                    40       41                        64
-//     +------------------------+--------+-------------------------+
-//     | block's offset / 64    | shared | generation              |
-//     +------------------------+--------+-------------------------+
+//     bit 0                    40       41     42                 64
+//     +------------------------+--------+------+------------------+
+//     | block's offset / 64    | shared | both | generation       |
+//     +------------------------+--------+------+------------------+
 class Offer {
  public:
   Offer() noexcept = default;  // none
   explicit Offer(std::uint64_t bits) noexcept : bits_(bits) {}
-  Offer(std::uint64_t offset, bool shared, std::uint32_t generation) noexcept
-      : bits_(offset / kCacheLine | std::uint64_t{shared} << 40 | std::uint64_t{generation} << 41) {}
+  Offer(std::uint64_t offset, bool shared, bool both, std::uint32_t generation) noexcept
+      : bits_(offset / kCacheLine | std::uint64_t{shared} << 40 | std::uint64_t{both} << 41 |
+              std::uint64_t{generation} << 42) {}
 
   explicit operator bool() const noexcept { return bits_ != 0; }  // no block is at offset 0
   std::uint64_t bits() const noexcept { return bits_; }
   std::uint64_t offset() const noexcept { return (bits_ & ((std::uint64_t{1} << 40) - 1)) * kCacheLine; }
-  bool is_shared() const noexcept { return (bits_ >> 40 & 1) != 0; }  // the address is an offset in the segment
-  std::uint32_t generation() const noexcept { return static_cast<std::uint32_t>(bits_ >> 41); }
+  bool is_shared() const noexcept { return (bits_ >> 40 & 1) != 0; }    // the address is an offset in the segment
+  bool is_for_both() const noexcept { return (bits_ >> 41 & 1) != 0; }  // the sender writes, if it is told where to
+  std::uint32_t generation() const noexcept { return static_cast<std::uint32_t>(bits_ >> 42); }
 
  private:
   std::uint64_t bits_ = 0;
@@ -106,7 +108,7 @@ class PeerMemory {
 
 // What has been read, for tests and reports.
 struct SingleCopyStats {
-  std::atomic<std::uint64_t> bytes_read{0};
+  std::atomic<std::uint64_t> bytes_read{0};  // or written
   std::atomic<std::uint64_t> bytes_mapped{0};
   std::atomic<std::uint64_t> failures{0};
 };
@@ -120,11 +122,14 @@ class SingleCopy {
   // Null where single copy is turned off.
   PeerMemory* memory_of(std::uint32_t region) noexcept { return reader_ == nullptr ? nullptr : &peers_[region]; }
 
-  // Describes a message at `data`, of which the first `taken` units go otherwise. None when there is no memory for it.
-  Offer offer(const void* data, std::uint32_t taken) noexcept;
+  // Describes a message at `data`, of which the first `taken` units go otherwise; `both`: both sides are to copy, at once.
+  // None when there is no memory for it.
+  Offer offer(const void* data, std::uint32_t taken, bool both = false) noexcept;
   // Takes a block back. REQUIRES: the message is through, or nobody was told of it.
   void withdraw(Offer offer) noexcept;
 
+  // Both sides are to copy, whatever the lane. REQUIRES: it is not turned off.
+  bool always_both() const noexcept { return reader_->both(); }
   const SingleCopyStats& stats() const noexcept { return stats_; }
 
  private:

@@ -68,6 +68,8 @@ class TxLane {
   virtual bool is_away() const noexcept { return false; }
   // The memory of the process at the other end, if this wire can read it (single_copy.hpp); null otherwise.
   virtual PeerMemory* memory() noexcept { return nullptr; }
+  // The next long message is faster copied by both sides through memory() than sent, as far as this lane knows.
+  virtual bool is_slow_for_long() noexcept { return false; }
 
   // For a wire that fetches by itself, instead of memory(): makes `bytes` at `data` readable for the other end, until
   // conceal(). False: this wire doesn't, or cannot now.

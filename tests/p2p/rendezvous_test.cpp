@@ -129,7 +129,8 @@ void one_of_a_computing_sender(const char* control, std::size_t bytes, bool unex
 const std::size_t kSizes[] = {(64 << 10) + 1, (1 << 20) + 13, (5 << 20) - 1};
 
 TEST(Rendezvous, AReceiveCompletesWhileTheSenderComputes) {
-  for (const char* control : {"auto", "test:none", "test:short@1", "test:short@2,short@3"}) {
+  for (const char* control :
+       {"auto", "test:none", "test:short@1", "test:short@2,short@3", "test:both", "test:both,short@1,short@2"}) {
     for (std::size_t bytes : kSizes) {
       for (bool unexpected : {false, true}) {
         one_of_a_computing_sender(control, bytes, unexpected,
@@ -142,7 +143,8 @@ TEST(Rendezvous, AReceiveCompletesWhileTheSenderComputes) {
 TEST(Rendezvous, WhatCannotBeReadIsPushed) {
   // The probe, the first read, one in the middle; nothing, or a part before it.
   for (const char* control : {"test:refuse@0", "test:fault@0", "test:short@0", "test:refuse@1", "test:fault@1",
-                              "test:stop@1", "test:refuse@4", "test:fault@4", "test:stop@4", "test:short@2,fault@3"}) {
+                              "test:stop@1", "test:refuse@4", "test:fault@4", "test:stop@4", "test:short@2,fault@3",
+                              "test:both,refuse@0", "test:both,refuse@1", "test:both,stop@1", "test:both,fault@4"}) {
     for (std::size_t bytes : kSizes) {
       const std::string_view first_call = std::string_view(control).substr(std::string_view(control).find('@'), 2);
       const bool reaches = bytes > (1 << 20) || first_call == "@0" || first_call == "@1";
@@ -192,6 +194,50 @@ void storm(const char* control) {
 TEST(Rendezvous, BothSidesAtItByPlainCopies) { storm("auto"); }
 TEST(Rendezvous, BothSidesAtItBySystemCalls) { storm("test:none"); }
 TEST(Rendezvous, BothSidesAtItWithFaults) { storm("test:fault@5,stop@9,short@13,stop@17,refuse@40"); }
+TEST(Rendezvous, TheSenderWritesMeanwhile) { storm("test:both"); }
+TEST(Rendezvous, TheSenderWritesMeanwhileWithFaults) {
+  storm("test:both,fault@5,stop@9,short@13,stop@17,fault@25,stop@31,refuse@60");
+}
+
+// From rank 0 to rank 1, again and again until both have copied, and in each side a call has failed if any is to.
+void until_both_have_copied(const char* control, std::uint64_t failures) {
+  SCOPED_TRACE(control);
+  Environment environment("HEDDLE_SINGLE_COPY", control);
+  std::atomic<const wire::SingleCopyStats*> of_sender{nullptr};
+  run_processes(2, [&](Process& process) {
+    Comm& world = *process.world();
+    constexpr std::size_t kBytes = (3 << 20) + 77;
+    if (world.rank == 0) of_sender = &stats(process);
+    unsigned seed = 0;
+    std::byte more{1};
+    while (more == std::byte{1}) {
+      ++seed;
+      if (world.rank == 0) {
+        std::vector<std::byte> out = pattern(kBytes, seed);
+        EXPECT_TRUE(send(world, out.data(), kBytes, byte_type(), 1, 0, Mode::kStandard, Channel::kUser));
+        std::fill(out.begin(), out.end(), std::byte{0xBB});
+        EXPECT_TRUE(recv(world, &more, 1, byte_type(), 1, 1, Channel::kUser, nullptr));
+      } else {
+        std::vector<std::byte> in(kBytes + kGuard, kUntouched);
+        receive(world, in, kBytes, 0, 0);
+        expect_message(in, kBytes, seed);
+        const auto is_done = [failures](const wire::SingleCopyStats& side) {
+          return side.bytes_read > 0 && side.failures >= failures;
+        };
+        more = is_done(stats(process)) && is_done(*of_sender.load()) ? std::byte{0} : std::byte{1};
+        EXPECT_TRUE(send(world, &more, 1, byte_type(), 0, 1, Mode::kStandard, Channel::kUser));
+      }
+    }
+  });
+}
+
+TEST(Rendezvous, BothCopyAndWhatOneCannotComesThroughCells) {
+  until_both_have_copied("test:both", 0);
+  until_both_have_copied("test:both,short@2,short@3", 0);
+  until_both_have_copied("test:both,fault@2", 1);
+  until_both_have_copied("test:both,stop@2,stop@5", 2);
+  until_both_have_copied("test:both,fault@1,refuse@4", 2);
+}
 
 TEST(Rendezvous, TurnedOffNobodyReads) {
   Environment environment("HEDDLE_SINGLE_COPY", "off");

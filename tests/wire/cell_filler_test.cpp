@@ -89,6 +89,26 @@ TEST_F(CellFillerTest, AFillThatLostItsCoreChangesNothing) {
   EXPECT_FALSE(filler.goes_past(16 << 10));
 }
 
+// Messages that go another way while the lane is slow: it still finds out when it is not any more.
+TEST_F(CellFillerTest, WhatGoesAnotherWayDoesNotHideThatTheCoresHaveMoved) {
+  Slow::past_ns = 600, Slow::through_ns = 7000;
+  const auto other_ways_of = [this](int n) {
+    int other = 0;
+    for (int i = 0; i < n; ++i) {
+      if (filler.would_go_past(16 << 10)) {
+        ++other;
+      } else {
+        pasts_of(1);
+      }
+    }
+    return other;
+  };
+  EXPECT_GE(other_ways_of(1000), 960);
+  Slow::through_ns = 350;
+  other_ways_of(3 * BasicCellFiller<Slow>::kMostApart);
+  EXPECT_EQ(other_ways_of(100), 0);
+}
+
 TEST_F(CellFillerTest, ShortFillsAreJudgedApart) {
   Slow::past_ns = 600, Slow::through_ns = 7000;
   pasts_of(100, 16 << 10);

@@ -1,0 +1,23 @@
+// The receiver's side of a rendezvous (rendezvous.hpp): what it copies by itself.
+#pragma once
+
+#include "p2p/protocol.hpp"
+#include "p2p/request.hpp"
+
+namespace heddle::vci {
+class Domain;
+}
+
+namespace heddle::p2p {
+
+// Answers an announcement whose payload has been taken. Afterwards `receive` may be gone.
+void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept;
+
+// As detach_fetch(): false while the message is being read. A living sender is told that this one reads no more.
+bool detach_pull(ReceiveRequest& receive) noexcept;
+
+// How much of a message a side claims at once that copies by itself: as the profile says; of one for both, an even part.
+std::uint32_t units_to_copy(const wire::Claims<>& claims, wire::Offer offer, const vci::Domain& domain,
+                            std::size_t unit) noexcept;
+
+}  // namespace heddle::p2p
