@@ -117,7 +117,7 @@ std::string print_profile(const Profile& profile) {
   std::snprintf(text, sizeof text,
                 "# How long messages travel on this machine (heddle tune; docs/decisions/large-messages.md)\n"
                 "single_copy_from %llu  # bytes: a shorter message is not read by its receiver\n"
-                "pull_bytes %u  # a receiver reads so many at once\n"
+                "pull_bytes %u  # a side that copies by itself takes so many at once\n"
                 "pull_after %u  # rounds of progress in vain before it does\n",
                 static_cast<unsigned long long>(profile.single_copy_from), profile.pull_bytes, profile.pull_after);
   std::string all = text;

@@ -1,8 +1,8 @@
 // What was measured of this machine, in so far as it decides how messages travel.
 //
 // A profile is a text file of lines `key value`; `#` begins a comment. Unknown keys are passed over, so that an older
-// version reads what a newer one wrote. `heddle tune` measures and writes it. Each of the first numbers is used by one side of a
-// message alone, so ranks with different profiles understand each other. `network` is what all ranks have to know alike: mpiexec takes
+// version reads what a newer one wrote. `heddle tune` measures and writes it. Each of the first numbers is used by a side of a
+// message for itself, so ranks with different profiles understand each other. `network` is what all ranks have to know alike: mpiexec takes
 // it from the profile of the host that it runs on and tells them, if HEDDLE_NETWORK=profile says so.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace heddle {
 struct Profile {
   // A message of so many bytes or more can be read by its receiver (p2p/rendezvous.hpp). The sender's number.
   std::uint64_t single_copy_from = 64 << 10;
-  // A receiver reads so many bytes at once.
+  // A side that copies by itself claims so many bytes at once.
   std::uint32_t pull_bytes = 128 << 10;
   // ... when its progress has found nothing of the message so many times.
   std::uint32_t pull_after = 64;

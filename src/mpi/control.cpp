@@ -80,9 +80,9 @@ const std::array<Control, kControls> kTable{{
      "HEDDLE_SINGLE_COPY",
      "messages",
      "whether processes may read and write each other's memory, so that a long message is copied once: auto, where the "
-     "system allows it, and by both sides at once where that is faster than its other ways; both, always by both "
-     "sides; or "
-     "off",
+     "system allows it; both, the same, and a program's message in one piece always by both sides at once, which auto "
+     "does "
+     "where its other ways are slower; or off",
      0,
      0,
      0,

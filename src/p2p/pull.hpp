@@ -4,13 +4,9 @@
 #include "p2p/protocol.hpp"
 #include "p2p/request.hpp"
 
-namespace heddle::vci {
-class Domain;
-}
-
 namespace heddle::p2p {
 
-// Answers an announcement whose payload has been taken. Afterwards `receive` may be gone.
+// Answers an announcement, before what came with it is taken.
 void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept;
 
 // As detach_fetch(): false while the message is being read. A living sender is told that this one reads no more.

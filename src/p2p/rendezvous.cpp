@@ -18,6 +18,10 @@ using Pushed = vci::SendOp::Pushed;
 
 // Packets that it claims at once: fewer than find room in a lane that nobody else uses.
 constexpr std::uint32_t kClaimed = 4;
+// The most that it writes at once: who else wants the lane waits meanwhile.
+constexpr std::uint32_t kMostWritten = 8;
+// Bytes of a message above which cells win again.
+constexpr std::size_t kMostForBoth = 2 << 20;
 
 void make_offer(SendRequest& send, vci::Lane& lane, std::size_t unit) noexcept {
   wire::PeerMemory* memory = lane.tx().memory();
@@ -28,8 +32,9 @@ void make_offer(SendRequest& send, vci::Lane& lane, std::size_t unit) noexcept {
     return;
   }
   // A collective's receive may be revoked (loss.hpp), and then nobody may write into its buffer any more.
-  const bool both =
-      send.args.channel == Channel::kUser && (memory->all().always_both() || lane.tx().is_slow_for_long());
+  const bool both = send.args.channel == Channel::kUser && total <= kMostForBoth &&
+                    memory->way() == wire::PeerMemory::Way::kRead &&
+                    (memory->all().always_both() || lane.tx().next_is_for_both());
   send.cursor.seek(0);
   send.offer = memory->all().offer(send.cursor.data(), send.stays || both ? 0 : 1, both);
   if (send.offer) send.claims = memory->claims(send.offer, static_cast<std::uint32_t>(units));
@@ -39,28 +44,27 @@ wire::Units units_of(const Range& range, std::size_t unit) noexcept {
   return {static_cast<std::uint32_t>(range.at / unit), static_cast<std::uint32_t>((range.bytes + unit - 1) / unit)};
 }
 
-bool can_write(const SendRequest& send) noexcept {
-  return send.claims && send.lane->tx().memory()->way() != wire::PeerMemory::Way::kRefused;
-}
-
 void finish_send(SendRequest& send) noexcept {
   withdraw_offer(send);
   finish(send);
+}
+
+std::uint32_t units_to_write(const SendRequest& send, std::size_t unit) noexcept {
+  return std::min<std::uint32_t>(units_to_copy(send.claims, send.offer, send.vci->domain(), unit), kMostWritten);
 }
 
 // What to push next; null when the rest is the receiver's.
 Range* next_range(SendRequest& send, std::size_t unit) noexcept {
   if (send.handed_back.bytes != 0) return &send.handed_back;
   if (send.mine.bytes == 0 && send.claims) {
-    const wire::Units got = send.claims.claim(
-        send.target == 0 ? kClaimed : units_to_copy(send.claims, send.offer, send.vci->domain(), unit));
+    const wire::Units got = send.claims.claim(send.target == 0 ? kClaimed : units_to_write(send, unit));
     const std::uint64_t at = std::uint64_t{got.first} * unit;
     if (got.count != 0) send.mine = {at, std::min(std::uint64_t{got.count} * unit, send.cursor.total() - at)};
   }
   return send.mine.bytes != 0 ? &send.mine : nullptr;
 }
 
-// Each sends the beginning of the range, *n bytes. False: there was no room to say so, and nothing of it counts.
+// Each sends the beginning of the range, *n bytes. False: there was no room, and nothing of it counts.
 bool push_range(SendRequest& send, vci::Lane& lane, const Range& range, std::size_t* n) noexcept {
   const DataPrefix prefix{send.receiver, range.at};
   *n = std::min<std::size_t>(range.bytes, lane.max_packet());
@@ -88,24 +92,27 @@ Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
     send.streaming = false;
     return Pushed::kFinished;
   }
+  if (lane.is_closed()) send.target = 0;  // whose address that was is gone
+  if (send.target != 0 && !lane.tx().has_room()) [[unlikely]]
+    return Pushed::kBlocked;  // to say what was written
   Range* range = next_range(send, unit);
   if (range == nullptr) {
     send.streaming = false;
     if (send.everything_there) finish_send(send);
     return Pushed::kFinished;
   }
+  const bool own = range == &send.mine;
+  const bool writes = own && send.target != 0;
   std::size_t n = 0;
-  const bool sent = range == &send.mine && send.target != 0 ? write_range(send, lane, *range, &n)
-                                                            : push_range(send, lane, *range, &n);
-  if (!sent) {
+  if (!(writes ? write_range(send, lane, *range, &n) : push_range(send, lane, *range, &n))) {
     // The receiver may read it, if this program now goes on with something else.
-    if (range == &send.mine && send.claims && send.claims.give_back(units_of(*range, unit))) send.mine = {};
+    if (own && send.claims && send.claims.give_back(units_of(*range, unit))) send.mine = {};
     return Pushed::kBlocked;
   }
   range->at += n;
   range->bytes -= n;
-  if (range == &send.mine) send.pushed += n;
-  if (send.pushed < send.cursor.total()) return n > unit ? Pushed::kTurn : Pushed::kMore;
+  if (own) send.pushed += n;
+  if (send.pushed < send.cursor.total()) return writes && range->bytes == 0 ? Pushed::kTurn : Pushed::kMore;
   finish_send(send);  // the receiver has claimed nothing, so it won't say fin
   return Pushed::kFinished;
 }
@@ -151,7 +158,7 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
       return vci.wake_waiters();
     }
     send.receiver = prefix.receiver;
-    send.target = can_write(send) ? prefix.to : 0;
+    send.target = prefix.to;
     send.everything_there = send.cursor.total() == 0;
     if (!send.claims) send.mine = {send.pushed, send.cursor.total() - send.pushed};
     send.push = push_data;

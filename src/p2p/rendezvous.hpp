@@ -1,4 +1,4 @@
-// Long messages: announced with their first packet, and moved by both sides once the receiver has matched.
+// Long messages: announced, mostly with their first packet, and moved by both sides once the receiver has matched.
 //
 // Problem: two ranks that are both in MPI move a long message fastest through cells. But the sender may compute instead,
 //          for as long as it likes, and on a crowded node it may wait for this very core: then the receiver should not
@@ -16,8 +16,9 @@
 //          receiver had claimed any, when that says that everything is there (fin). So nobody touches a buffer that was
 //          given back to the user.
 // Threads: the receiver's side is guarded by its VCI's lock, but for the read itself, which runs with no lock held; the
-//          receive can't complete meanwhile, as its units have not arrived. The sender's side is guarded by the lane's.
-// Cost:    a compare-and-swap for every fourth packet at the sender; two allocations from pools; docs/decisions/large-messages.md.
+//          receive can't complete meanwhile, as its units have not arrived. The sender's side is guarded by the lane's,
+//          also while it writes: at most 128 KiB, as long as the packets of one turn.
+// Cost:    a compare-and-swap for every fourth packet at the sender, or every 128 KiB; two allocations from pools; docs/decisions/large-messages.md.
 #pragma once
 
 #include "p2p/protocol.hpp"

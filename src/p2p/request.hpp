@@ -59,7 +59,7 @@ struct SendRequest : Request, vci::MessageOp {
   std::uint64_t target = 0;    // where it may be written to at the peer; 0: nowhere
   wire::Offer offer;
   wire::Claims<> claims;                 // empty without an offer
-  Range mine;                            // claimed and not pushed
+  Range mine;                            // claimed and neither pushed nor written
   Range handed_back;                     // the receiver could not read it
   std::uint64_t pushed = 0;              // bytes
   wire::Exposure exposure;               // of a message that is to be fetched

@@ -36,6 +36,7 @@ class BasicCellFiller {
  public:
   static constexpr std::size_t kLong = 8 << 10;
   static constexpr std::uint32_t kLeastApart = 16, kMostApart = 256;
+  static constexpr std::uint32_t kAnotherWay = 64;  // messages, of which one is filled into cells
 
   // REQUIRES: `to` lies on a cache line; the two do not overlap.
   void fill(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
@@ -46,13 +47,9 @@ class BasicCellFiller {
     copy(c.past, to, from, bytes);
   }
   bool goes_past(std::size_t bytes) const noexcept { return cases_[bytes >= kLong].past; }
-  // The same for a message that takes another way if so: it counts as a fill, and goes through a cell where a look is due.
-  bool would_go_past(std::size_t bytes) noexcept {
-    Case& c = cases_[bytes >= kLong];
-    if (c.until_look == 0) return false;
-    --c.until_look;
-    return c.past;
-  }
+  // For a long message that goes another way where its fills would go past the caches: whether it does. Now and then it does not, so
+  // that there are fills to look at.
+  bool next_goes_another_way() noexcept { return cases_[true].past && ++other_ways_ % kAnotherWay != 0; }
 
  private:
   struct Case {
@@ -84,6 +81,7 @@ class BasicCellFiller {
   }
 
   Case cases_[2];
+  std::uint32_t other_ways_ = 0;
 };
 
 using CellFiller = BasicCellFiller<>;

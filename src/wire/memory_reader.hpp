@@ -1,8 +1,9 @@
 // The calls by which another process's memory is read and written, and the place where tests make them fail.
 //
-// HEDDLE_SINGLE_COPY: unset or `auto`: the system call. `both`: the same, and a sender always writes while its receiver reads.
-// `off`: null, nobody reads. For tests, `test:` and a list by commas of faults and `both`; then a process reads also itself by the call. Calls, of either kind, count from 0, the first read of a
-// cookie, in each process:
+// HEDDLE_SINGLE_COPY: unset or `auto`: the system call. `both`: the same, and the sender of a program's message writes while
+// its receiver reads, whatever the lane finds. `off`: null, nobody reads. For tests, `test:` and a list, by commas, of faults
+// and `both`; then a process reads also itself by the call. Calls, of either kind, count from 0, the first read of a cookie,
+// in each process:
 //
 //     none        no fault
 //     refuse@N    call N and all later ones: EPERM

@@ -58,7 +58,8 @@ class ShmLane final : public TxLane {
         receiver_(&receiver),
         memory_(memory) {}
   PeerMemory* memory() noexcept override { return memory_; }
-  bool is_slow_for_long() noexcept override { return filler_.would_go_past(kCellBytes); }
+  bool next_is_for_both() noexcept override { return filler_.next_goes_another_way(); }
+  bool has_room() noexcept override { return producer_.has_room(1) || drop(); }
 
   bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept override {
     if (header.prefix_bytes + payload.bytes <= kMaxInline) [[likely]] {

@@ -12,6 +12,9 @@
 #include <new>
 
 namespace heddle::wire {
+
+static_assert(PlainClaimBlock::kGenerations == 1u << (64 - 42), "they fill what an offer has for them");
+
 namespace {
 
 // Unlikely to be found by chance where another process has something else.
@@ -101,7 +104,7 @@ std::size_t PeerMemory::by_kernel(std::size_t bytes, Step step) noexcept {
     }
     done += static_cast<std::size_t>(n);
   }
-  stats.bytes_read.fetch_add(done, std::memory_order_relaxed);
+  stats.bytes_copied.fetch_add(done, std::memory_order_relaxed);
   return done;
 }
 
@@ -121,7 +124,7 @@ std::size_t PeerMemory::rows_by_kernel(const iovec* there, std::size_t rows, Ste
       note_failure(n);
       break;
     }
-    all_->stats_.bytes_read.fetch_add(static_cast<std::size_t>(n), std::memory_order_relaxed);
+    all_->stats_.bytes_copied.fetch_add(static_cast<std::size_t>(n), std::memory_order_relaxed);
     within += static_cast<std::size_t>(n);
     while (done < rows && within >= there[done].iov_len) within -= there[done++].iov_len;
   }

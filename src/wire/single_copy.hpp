@@ -1,4 +1,4 @@
-// Reading straight out of a peer's memory: one copy, and the peer's processor takes no part.
+// Reading straight out of a peer's memory, and writing into it: one copy, and the peer's processor takes no part.
 //
 // Problem: a receiver must get its message while the sender computes. But the kernel may refuse (Yama, seccomp, another
 //          user or PID namespace), may stop in the middle, and a wrong address must not be read from a wrong process.
@@ -108,7 +108,7 @@ class PeerMemory {
 
 // What has been read, for tests and reports.
 struct SingleCopyStats {
-  std::atomic<std::uint64_t> bytes_read{0};  // or written
+  std::atomic<std::uint64_t> bytes_copied{0};  // by the kernel
   std::atomic<std::uint64_t> bytes_mapped{0};
   std::atomic<std::uint64_t> failures{0};
 };

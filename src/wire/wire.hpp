@@ -68,8 +68,11 @@ class TxLane {
   virtual bool is_away() const noexcept { return false; }
   // The memory of the process at the other end, if this wire can read it (single_copy.hpp); null otherwise.
   virtual PeerMemory* memory() noexcept { return nullptr; }
-  // The next long message is faster copied by both sides through memory() than sent, as far as this lane knows.
-  virtual bool is_slow_for_long() noexcept { return false; }
+  // Asked once for each long message: whether it is faster copied by both sides through memory() than sent, as far as this lane
+  // knows; now and then it is to be sent all the same, for the lane to learn.
+  virtual bool next_is_for_both() noexcept { return false; }
+  // With memory(): whether a packet without payload would find room. What is, stays while the caller holds the lane.
+  virtual bool has_room() noexcept { return true; }
 
   // For a wire that fetches by itself, instead of memory(): makes `bytes` at `data` readable for the other end, until
   // conceal(). False: this wire doesn't, or cannot now.

@@ -127,13 +127,13 @@ TEST(Backlog, ATargetThatWaitsInMpiDoesIt) {
         constexpr std::uint64_t kPuts = 100;
         std::uint64_t by_kernel = kPuts * sizeof(long);
         for (long round = 0; by_kernel == kPuts * sizeof(long) && Clock::now() < deadline; ++round) {
-          const std::uint64_t before = stats.bytes_read;
+          const std::uint64_t before = stats.bytes_copied;
           for (std::uint64_t i = 0; i < kPuts; ++i) {
             ASSERT_TRUE(api::put(&round, 1, long_type(), 0, 0, 1, long_type(), window));
           }
           for (int i = 0; i < 20; ++i) std::this_thread::yield();
           ASSERT_TRUE(api::win_flush(0, window));
-          by_kernel = stats.bytes_read - before;
+          by_kernel = stats.bytes_copied - before;
         }
         EXPECT_LT(by_kernel, kPuts * sizeof(long));
       },

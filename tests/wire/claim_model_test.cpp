@@ -42,6 +42,22 @@ TEST(ClaimModel, EachUnitHasOneOwner) {
   EXPECT_TRUE(result.complete);
 }
 
+TEST(Claims, AnEvenNumberOfFairPartsIsTheMessage) {
+  ClaimBlock<StdAtomics> block;
+  for (std::uint32_t units = 1; units <= 100; ++units) {
+    for (const std::uint32_t most : {1u, 3u, 8u}) {
+      const std::uint32_t part = Claims<>(block, block.open(0), units).fair(most);
+      ASSERT_GE(part, 1u);
+      ASSERT_LE(part, most);
+      const std::uint32_t parts = (units + part - 1) / part;
+      if (units >= 2 && units <= 2 * most) {
+        ASSERT_EQ(parts, 2u) << units << " by " << most;
+      }
+      ASSERT_LE(parts, (units + most - 1) / most + 1) << "hardly more claims than needed";
+    }
+  }
+}
+
 TEST(ClaimModel, WhatWasGivenBackHasOneOwnerToo) {
   const Result result = model::explore([](Program& program) {
     const auto s = std::make_shared<State>();

@@ -46,7 +46,7 @@ TEST_F(SingleCopyTest, WhatIsInThisProcessIsCopied) {
   EXPECT_EQ(read_all(a->offer(data.data(), 1), 7, got), data.size());
   EXPECT_EQ(got, data);
   EXPECT_EQ(b->stats().bytes_mapped, data.size());
-  EXPECT_EQ(b->stats().bytes_read, 0u);
+  EXPECT_EQ(b->stats().bytes_copied, 0u);
 }
 
 TEST_F(SingleCopyTest, WhatLiesInTheSegmentIsCopiedWhoeverOwnsIt) {
