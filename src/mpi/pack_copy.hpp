@@ -49,6 +49,8 @@ inline constexpr MPI_Count kStreams = 4, kBlocksAhead = 32;
 MPI_Count copy_column_past_caches(const std::byte* from, MPI_Count stride, std::byte* to, MPI_Count count) noexcept;
 // Every other 8 bytes from `from` on into a row; returns how many of `count`, the last few are left. REQUIRES: has_wide.
 MPI_Count copy_every_other(const std::byte* from, std::byte* to, MPI_Count count) noexcept;
+// A row into every other 8 bytes from `to` on, and nothing in between is written; returns likewise. REQUIRES: has_wide.
+MPI_Count copy_into_every_other(const std::byte* from, std::byte* to, MPI_Count count) noexcept;
 
 // The two directions between memory and stream. `fixed` compiles to plain loads and stores.
 template <std::size_t kBytes>
@@ -76,6 +78,9 @@ struct Packing {
     std::memcpy(stream, values, sizeof values);
   }
   static void run(std::byte* memory, Stream stream, std::size_t n) noexcept { std::memcpy(stream, memory, n); }
+  static MPI_Count every_other(std::byte* memory, Stream stream, MPI_Count count) noexcept {
+    return copy_every_other(memory, stream, count);
+  }
   static void wide(std::byte* memory, MPI_Count stride, Stream stream, MPI_Count step, MPI_Count count,
                    std::size_t bytes) noexcept {
     copy_wide(memory, stride, stream, step, count, bytes);
@@ -103,6 +108,9 @@ struct Unpacking {
     std::memcpy(d, &fourth, kBytes);
   }
   static void run(std::byte* memory, Stream stream, std::size_t n) noexcept { std::memcpy(memory, stream, n); }
+  static MPI_Count every_other(std::byte* memory, Stream stream, MPI_Count count) noexcept {
+    return copy_into_every_other(stream, memory, count);
+  }
   static void wide(std::byte* memory, MPI_Count stride, Stream stream, MPI_Count step, MPI_Count count,
                    std::size_t bytes) noexcept {
     copy_wide(stream, step, memory, stride, count, bytes);
@@ -152,25 +160,22 @@ template <class D, std::size_t kBytes>
 inline void copy_strided(std::uintptr_t base, MPI_Count stride, MPI_Count count, typename D::Stream stream,
                          MPI_Count step) noexcept {
   if (step == static_cast<MPI_Count>(kBytes)) {
-    if constexpr (kBytes == 8 && std::is_same_v<D, Packing>) {
-      MPI_Count done = 0;
-      if (has_wide && is_far(stride, count, kBytes) && reinterpret_cast<std::uintptr_t>(stream) % 8 == 0) {
-        done = copy_column_past_caches(address_at(base, 0), stride, stream, count);
-      } else if (stride == 16 && has_wide) {
-        done = copy_every_other(address_at(base, 0), stream, count);
+    MPI_Count done = 0;
+    if (kBytes == 8 && stride == 16 && has_wide) {
+      done = D::every_other(address_at(base, 0), stream, count);
+    } else if (is_far(stride, count, kBytes)) {
+      if constexpr (kBytes == 8 && std::is_same_v<D, Packing>) {
+        if (has_wide && reinterpret_cast<std::uintptr_t>(stream) % 8 == 0) {
+          done = copy_column_past_caches(address_at(base, 0), stride, stream, count);
+        }
       }
-      base += static_cast<std::uintptr_t>(done * stride);
-      stream += done * static_cast<MPI_Count>(kBytes);
-      count -= done;
-    }
-    if constexpr (kBytes <= 32 && std::is_same_v<D, Unpacking>) {
-      if (is_far(stride, count, kBytes)) {
-        const MPI_Count done = copy_streams<D, kBytes>(base, stride, count, stream);
-        base += static_cast<std::uintptr_t>(done * stride);
-        stream += done * static_cast<MPI_Count>(kBytes);
-        count -= done;
+      if constexpr (kBytes <= 32 && std::is_same_v<D, Unpacking>) {
+        done = copy_streams<D, kBytes>(base, stride, count, stream);
       }
     }
+    base += static_cast<std::uintptr_t>(done * stride);
+    stream += done * static_cast<MPI_Count>(kBytes);
+    count -= done;
     // Short blocks by fours: what limits them is the loop around them. The compiler may not know that the distances are
     // multiples of each other, or each address waits for the one before it.
     const auto once = static_cast<std::uintptr_t>(stride);

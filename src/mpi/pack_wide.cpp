@@ -172,6 +172,27 @@ MPI_Count copy_every_other(const std::byte* from, std::byte* to, MPI_Count count
   return done + copy_even<true>(from, to, count - done);
 }
 
+// A line takes four, by a mask, as what lies between them belongs to others: two stores for eight elements, each within a line, where
+// one for each element is what limits a loop. Of a plain loop on a Zen 4: 2.0 in the first-level cache (by fours 1.5), 1.3 in the second
+// (1.2), which is what it gives: each line comes at 32 bytes a cycle, and there are three of them for eight elements.
+[[gnu::target("avx512f")]] MPI_Count copy_into_every_other(const std::byte* from, std::byte* to,
+                                                           MPI_Count count) noexcept {
+  MPI_Count done = 0;
+  for (; reinterpret_cast<std::uintptr_t>(to) % 64 >= 16 && done < count; ++done, from += 8, to += 16) {
+    std::memcpy(to, from, 8);  // up to a whole line
+  }
+  const bool second = reinterpret_cast<std::uintptr_t>(to) % 64 >= 8;  // of every two
+  const __mmask8 mask = second ? 0b10101010 : 0b01010101;
+  const __m512i low = _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0), high = _mm512_set_epi64(7, 7, 6, 6, 5, 5, 4, 4);
+  std::byte* line = to - (second ? 8 : 0);
+  for (; count - done >= 8; done += 8, from += 64, line += 128) {
+    const __m512i eight = load(from);
+    _mm512_mask_storeu_epi64(line, mask, _mm512_maskz_permutexvar_epi64(mask, low, eight));
+    _mm512_mask_storeu_epi64(line + 64, mask, _mm512_maskz_permutexvar_epi64(mask, high, eight));
+  }
+  return done;
+}
+
 #else
 
 const bool has_wide = false;
@@ -183,6 +204,8 @@ void copy_past_caches(const std::byte*, MPI_Count, std::byte*, MPI_Count, MPI_Co
 MPI_Count copy_column_past_caches(const std::byte*, MPI_Count, std::byte*, MPI_Count) noexcept { return 0; }
 
 MPI_Count copy_every_other(const std::byte*, std::byte*, MPI_Count) noexcept { return 0; }
+
+MPI_Count copy_into_every_other(const std::byte*, std::byte*, MPI_Count) noexcept { return 0; }
 
 #endif
 

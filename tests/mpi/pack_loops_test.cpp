@@ -142,6 +142,26 @@ TEST(PackLoops, EveryOtherElementPastTheCachesToAnyPlace) {
   }
 }
 
+// Memory that ends anywhere in a line: every element, and nothing in between.
+TEST(PackLoops, IntoEveryOtherElementAtAnyPlace) {
+  if (!has_wide) GTEST_SKIP() << "this processor's vectors are shorter";
+  for (std::size_t tail : {0, 3, 8, 13, 16, 24, 48, 56}) {
+    for (std::size_t count : {1, 7, 8, 9, 15, 30, 100}) {
+      SCOPED_TRACE(testing::Message() << count << " elements, " << tail << " bytes before the end of a line");
+      const Fenced row(8 * count), memory(16 * count - 8 + tail);
+      for (std::size_t i = 0; i < row.size(); ++i) row[i] = pattern(i);
+      for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = std::byte{0};
+      const MPI_Count done = copy_into_every_other(row.data(), memory.data(), static_cast<MPI_Count>(count));
+      ASSERT_LE(done, static_cast<MPI_Count>(count));
+      ASSERT_GT(done + 8, static_cast<MPI_Count>(count));
+      for (std::size_t i = 0; i < memory.size(); ++i) {
+        const bool written = i % 16 < 8 && static_cast<MPI_Count>(i / 16) < done;
+        ASSERT_EQ(memory[i], written ? row[i / 16 * 8 + i % 16] : std::byte{0}) << "byte " << i;
+      }
+    }
+  }
+}
+
 // From any element of a line on.
 TEST(PackLoops, ColumnsPastTheCaches) {
   if (!has_wide) GTEST_SKIP() << "this processor's vectors are shorter";
