@@ -255,12 +255,13 @@ int main(int argc, char** argv) {
   bench_pin();
   MPI_Init(&argc, &argv);
   turn_seconds = (argc > 1 ? atof(argv[1]) : 0.1) / kTurns / 2;
-  memory = aligned_alloc(4096, kRoom);
-  packed = aligned_alloc(4096, kRoom);
-  memset(memory, 1, kRoom);
-  memset(packed, 2, kRoom);
+  memory = aligned_alloc(4096, 2 * kRoom);
+  memset(memory, 1, 2 * kRoom);
   static const Place places[] = {{"l1", 8 << 10, 16 << 10}, {"l2", 128 << 10, 256 << 10}, {"memory", 16 << 20, kRoom}};
   for (int p = 0; p < 3; p++) {
+    // Right behind it: a Zen 4 finds a line of its first-level cache by a hash of the page's address, and two pages with the same
+    // hash, as two allocations have in one process and not in the next, put each other out.
+    packed = memory + places[p].span;
     blocks(&places[p], 64);
     blocks(&places[p], 256);
     if (p > 0) blocks(&places[p], 4096);  // two of them in 8 KiB time the call

@@ -225,16 +225,22 @@ void walk(const Node& node, std::uintptr_t base, MPI_Count from, MPI_Count to, t
 }  // namespace
 
 void PackCursor::init_derived(const Datatype& type, MPI_Count count) noexcept {
-  // A receive may offer more room than there are addresses; no message fills it.
-  if (type.size != 0) count = std::min(count, std::numeric_limits<MPI_Count>::max() / type.size);
-  total_ = static_cast<std::size_t>(count * type.size);
-  if (total_ == 0) {
-    root_ = Node();
-    return;
+  MPI_Count total;
+  if (__builtin_mul_overflow(count, type.size, &total)) [[unlikely]] {
+    count = std::numeric_limits<MPI_Count>::max() / type.size;  // of a receive; no message fills so much room
+    total = count * type.size;
   }
-  const Layout all = repeat(count, type.extent, type.layout, &type.layout.node);
-  root_ = all.node;
-  base_ += static_cast<std::uintptr_t>(all.offset);
+  total_ = static_cast<std::size_t>(total);
+  if (total == 0) {
+    root_ = Node();
+  } else if (count == 1) {  // mostly, and as it is in the type
+    root_ = type.layout.node;
+    base_ += static_cast<std::uintptr_t>(type.layout.offset);
+  } else {
+    const Layout all = repeat(count, type.extent, type.layout, &type.layout.node);
+    root_ = all.node;
+    base_ += static_cast<std::uintptr_t>(all.offset);
+  }
 }
 
 void PackCursor::pack_derived(std::byte* out, std::size_t n) noexcept {
