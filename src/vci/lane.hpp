@@ -123,8 +123,8 @@ class Lane {
   // Messages sent, messages held for want of credit, and offers of these, since the beginning.
   LaneCounts counts() noexcept;
 
-  // For SendOp::push: nobody is at the other end any more.
-  bool is_closed() const noexcept REQUIRES(lock_) { return closed_; }
+  // For SendOp::push, which runs under the lock: nobody is at the other end any more.
+  bool is_closed() const noexcept { return closed_; }
 
   bool busy() const noexcept { return busy_.load(std::memory_order_relaxed); }
 
