@@ -32,8 +32,7 @@ void make_offer(SendRequest& send, vci::Lane& lane, std::size_t unit) noexcept {
     return;
   }
   // A collective's receive may be revoked (loss.hpp), and then nobody may write into its buffer any more.
-  const bool both = send.args.channel == Channel::kUser && total <= kMostForBoth &&
-                    memory->way() == wire::PeerMemory::Way::kRead &&
+  const bool both = send.args.channel == Channel::kUser && total <= kMostForBoth && memory->is_known_to_be_read() &&
                     (memory->all().always_both() || lane.tx().next_is_for_both());
   send.cursor.seek(0);
   send.offer = memory->all().offer(send.cursor.data(), send.stays || both ? 0 : 1, both);
@@ -159,6 +158,7 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
     }
     send.receiver = prefix.receiver;
     send.target = prefix.to;
+    if (send.claims) send.lane->tx().memory()->way();  // for the next one to this peer
     send.everything_there = send.cursor.total() == 0;
     if (!send.claims) send.mine = {send.pushed, send.cursor.total() - send.pushed};
     send.push = push_data;

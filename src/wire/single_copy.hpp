@@ -68,11 +68,13 @@ class PeerMemory {
     kMapped,  // it is this very process
   };
 
-  // Finds out, at the first call: one system call.
+  // Finds out, at the first call: one system call. REQUIRES: something has come from that process, so that its card is written.
   Way way() noexcept {
     const Way way = way_.load(std::memory_order_relaxed);
     return way != Way::kUnknown ? way : find_way();
   }
+  // Asks nothing: false also where it is not known yet.
+  bool is_known_to_be_read() const noexcept { return way_.load(std::memory_order_relaxed) == Way::kRead; }
   // Copies from the message at `address`, beginning with its byte `at`. Returns how many bytes came: if fewer than asked
   // for, the others won't come this way. REQUIRES: way() was not kRefused.
   std::size_t read(Offer offer, std::uint64_t address, std::uint64_t at, std::byte* to, std::size_t bytes) noexcept;

@@ -335,10 +335,13 @@ TEST(Rendezvous, NothingIsWrittenThatCannotBeSaid) {
     for (unsigned i = 0; i < kMessages; ++i) {
       data.push_back(world.rank == 0 ? pattern(kBytes, i) : std::vector<std::byte>(kBytes + kGuard, kUntouched));
     }
-    if (world.rank == 0) {
+    if (world.rank == 0) {  // which asks whether it may write when it has been answered once
+      EXPECT_TRUE(send(world, data[0].data(), kBytes, byte_type(), 1, kMessages, Mode::kStandard, Channel::kUser));
       of_sender = &stats(process);
       for (unsigned i = 0; i < kMessages; ++i) requests[i] = start_send(world, data[i], 1, static_cast<int>(i));
     } else {
+      receive(world, data[0], kBytes, 0, kMessages);
+      std::fill(data[0].begin(), data[0].end(), kUntouched);
       EXPECT_TRUE(api::probe(0, kMessages - 1, world, nullptr));  // all are there
       for (unsigned i = 0; i < kMessages; ++i) {
         ASSERT_TRUE(
