@@ -237,7 +237,7 @@ TEST(Rendezvous, BothCopyAndWhatOneCannotComesThroughCells) {
   until_both_have_copied("test:both,short@2,short@3", 0);
   until_both_have_copied("test:both,fault@2", 1);
   until_both_have_copied("test:both,stop@2,stop@5", 2);
-  until_both_have_copied("test:both,fault@1,refuse@4", 2);
+  until_both_have_copied("test:both,fault@1,refuse@40", 1);
 }
 
 TEST(Rendezvous, TurnedOffNobodyReads) {
