@@ -6,8 +6,9 @@ own: COPY ÷ measured copy, and for the slot what excuses more, measured line ÷
 row faster than one line, or slower); a rate by the inverse of that. A target gets stricter on a faster machine without bounds, but
 a latency's never below FLOOR times what the bare copies of a ping-pong of that size took in the same run: what the machine
 forbids is not asked. It gets looser on a slower one by at most SLOWEST_SLOT and SLOWEST_COPY (two virtual machines on AMD EPYC
-have copied 48 and 8 GB/s), and not at all when the run was noisy: then the limit tells of other people's work. What moves no line
-and copies nothing (messages to oneself, a change of the running process, the start of a program, memory, ratios) does not scale.
+have copied 48 and 8 GB/s), and not at all when the run was noisy: then the limit tells of other people's work. More ranks than
+cores mostly wait for the kernel to switch between them, so those targets scale with the measured switch ÷ SWITCH, by at most
+SLOWEST_SWITCH. What moves no line and copies nothing (messages to oneself, the start of a program, memory, ratios) does not scale.
 """
 
 import dataclasses
@@ -15,8 +16,9 @@ import dataclasses
 import suites
 
 LINE, SLOT, COPY = 57.0, 62.0, 35.0  # ns; ns; GB/s, which is bytes per ns
+SWITCH = 1.4  # us
 FLOOR = 1.1
-SLOWEST_SLOT, SLOWEST_COPY = 2.0, 5.0
+SLOWEST_SLOT, SLOWEST_COPY, SLOWEST_SWITCH = 2.0, 5.0, 2.0
 MARGIN = 0.03  # a median this near its target has reached it
 BIGGER_IS_BETTER = {"M/s", "GB/s", "MB/s", "MiB/s", "x"}
 
@@ -24,7 +26,8 @@ BIGGER_IS_BETTER = {"M/s", "GB/s", "MB/s", "MiB/s", "x"}
 @dataclasses.dataclass(frozen=True)
 class Target:
     figure: float = None  # none: the best peer is the target
-    bytes: int = None  # of the message that it is about; none: it does not scale
+    bytes: int = None  # of the message that it is about; none: it does not scale with lines and copies
+    switches: bool = False  # it scales with a switch between processes
     best_peer: bool = False  # nor may it be slower than the best peer
     cores: int = 0  # holds on a machine of that many cores only
 
@@ -148,9 +151,9 @@ def table():
     made.update(reductions())
     made.update(collectives())
     made.update(partitioned())
-    made["oversubscribed", "ring", 16] = Target(10, cores=2)
-    made["oversubscribed", "barrier", 16] = Target(40, cores=2)
-    made["oversubscribed", "allreduce", 16] = Target(40, cores=2)
+    made["oversubscribed", "ring", 16] = Target(10, switches=True, best_peer=True, cores=2)
+    made["oversubscribed", "barrier", 16] = Target(40, switches=True, best_peer=True, cores=2)
+    made["oversubscribed", "allreduce", 16] = Target(40, switches=True, best_peer=True, cores=2)
     made["startup", "start", 1], made["startup", "start", 64] = Target(0.03), Target(0.4)
     made["startup", "rss", 2], made["startup", "rss", 64] = Target(5), Target(6)
     return made
@@ -168,6 +171,12 @@ def slowness(limits, size, noisy):
     return (SLOT * slot + size / COPY * copy) / (SLOT + size / COPY)
 
 
+def switch_slowness(limits, noisy):
+    """How much longer than on the reference one process takes to give way to the next."""
+    switch = limits.get(("switch", 8))
+    return min(switch / SWITCH, 1.0 if noisy else SLOWEST_SWITCH) if switch else 1.0
+
+
 def judge(row, best_peer, limits, cores, noisy):
     """None where no target is set; otherwise its figure, and how far Heddle is beyond it, as a part of it."""
     target = TARGETS.get((row["suite"], row["metric"], row["size"]))
@@ -177,6 +186,8 @@ def judge(row, best_peer, limits, cores, noisy):
     figures = [best_peer] if target.best_peer and best_peer is not None else []
     if target.figure is not None:
         slower = 1.0 if target.bytes is None else slowness(limits, target.bytes, noisy)
+        if target.switches:
+            slower = switch_slowness(limits, noisy)
         figures.append(target.figure / slower if bigger else target.figure * slower)
         if row["metric"] == "latency" and not noisy:  # of a fast machine not more than it can
             figures[-1] = max(figures[-1], min(FLOOR * limits.get(("bare", target.bytes), 0), target.figure))

@@ -1,15 +1,17 @@
-// The bare limits of shared memory between two cores, without any MPI; the targets scale with slot and copy.
+// The bare limits of two cores, without any MPI; the targets scale with line, slot, copy, and switch.
 //
 //   line   one cache line to the other core, one way: two processes hand one word back and forth
 //   slot   8 bytes one way through a ring of 256 slots of a line each, which only one side fills
 //   copy   pipelined two-copy: 1 MiB messages through 8 cells of 16 KiB, copied in by one process and out by the other
 //   bare   the same as a ping-pong, one way, for several sizes: what a message of that size cannot go below
+//   switch from one process to the next by sched_yield, with as many on each core as the size says
 //
-// Two processes, not threads: as two ranks would be. Pinned to the first two cores of HEDDLE_BENCH_CPUS.
+// Processes, not threads: as ranks would be. Pinned to the first two cores of HEDDLE_BENCH_CPUS.
 //   limits         all
 //   limits line    only the line, in a few milliseconds
 #include "../common/bench.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -26,7 +28,9 @@ enum {
   kBatches = 7,
   kRounds = 200000,
   kMessages = 400,
-  kBareBytes = 16 << 20  // moved each way by a batch of ping-pongs
+  kBareBytes = 16 << 20,  // moved each way by a batch of ping-pongs
+  kCrowd = 8,             // on each core
+  kYields = 5000
 };
 
 struct Word {
@@ -39,7 +43,8 @@ struct Slot {
 };
 
 struct Shared {
-  struct Word ping, pong, filled[kCells], drained[kCells];
+  struct Word ping, pong, filled[kCells], drained[kCells], yielding;
+  double switches[2 * kCrowd];
   _Alignas(4096) struct Slot rings[2][kSlots];  // by the side that fills it
   _Alignas(4096) char cells[kCells][kCellBytes];
 };
@@ -166,27 +171,62 @@ static void run(struct Shared* shared, int side, int only_line) {
   bare(shared, side, &turn);
 }
 
+// One of kCrowd processes of a core: µs from one to the next.
+static double yields(struct Shared* shared) {
+  atomic_fetch_add(&shared->yielding.value, 1);
+  while (atomic_load(&shared->yielding.value) < 2 * kCrowd) sched_yield();
+  double start = bench_now();
+  for (int i = 0; i < kYields; i++) sched_yield();
+  return (bench_now() - start) / kYields / kCrowd * 1e6;
+}
+
+static void fail(const char* what) {
+  perror(what);
+  exit(1);
+}
+
+// Forked; it ends with its parent.
+static pid_t child(void) {
+  pid_t parent = getpid(), made = fork();
+  if (made < 0) fail("limits: fork");
+  if (made != 0) return made;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  return 0;
+}
+
+static int failed(pid_t pid) {
+  int status;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+static int crowd(struct Shared* shared) {
+  pid_t pids[2 * kCrowd];
+  int worst = 0;
+  for (int i = 0; i < 2 * kCrowd; i++) {
+    pids[i] = child();
+    if (pids[i] != 0) continue;
+    bench_pin_to(i % 2, 2);
+    shared->switches[i] = yields(shared);
+    _exit(0);
+  }
+  for (int i = 0; i < 2 * kCrowd; i++) worst |= failed(pids[i]);
+  if (worst == 0) bench_result("switch", kCrowd, bench_median(shared->switches, 2 * kCrowd), "us");
+  return worst;
+}
+
 int main(int argc, char** argv) {
   int only_line = argc > 1 && strcmp(argv[1], "line") == 0;
   struct Shared* shared =
       mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (shared == MAP_FAILED) {
-    perror("limits: mmap");
-    return 1;
-  }
-  pid_t parent = getpid(), child = fork();
-  if (child < 0) {
-    perror("limits: fork");
-    return 1;
-  }
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
+  if (shared == MAP_FAILED) fail("limits: mmap");
+  if (!only_line && crowd(shared) != 0) return 1;
+  pid_t other = child();
+  if (other == 0) {
     run(shared, 1, only_line);
     _exit(0);
   }
   run(shared, 0, only_line);
-  int status;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  return failed(other);
 }

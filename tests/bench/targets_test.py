@@ -105,6 +105,18 @@ class Scaling(unittest.TestCase):
         limits = limits_of(slot=3 * targets.SLOT, copy=1.0)
         self.assertEqual(judge("threads", "self", 1, "M/s", 20.0, limits=limits)["figure"], 20)
 
+    def test_more_ranks_than_cores_wait_for_switches(self):
+        def figure(slower, best=None, noisy=False):
+            limits = {**limits_of(slot=3 * targets.SLOT), ("switch", 8): slower * targets.SWITCH}
+            return judge("oversubscribed", "ring", 16, "us", 1, best=best, limits=limits, noisy=noisy)["figure"]
+
+        self.assertAlmostEqual(figure(1), 10)
+        self.assertAlmostEqual(figure(1.5), 15)
+        self.assertAlmostEqual(figure(0.5), 5)
+        self.assertAlmostEqual(figure(9), 20)
+        self.assertAlmostEqual(figure(1.5, noisy=True), 10)
+        self.assertAlmostEqual(figure(1.5, best=12), 12)
+
     def test_one_core_has_no_limits(self):
         self.assertEqual(judge("p2p", "rate", 8, "M/s", 1.0, limits={("busy", 0): 3.0})["figure"], 45)
 
