@@ -8,7 +8,8 @@ a latency's never below FLOOR times what the bare copies of a ping-pong of that 
 forbids is not asked. It gets looser on a slower one by at most SLOWEST_SLOT and SLOWEST_COPY (two virtual machines on AMD EPYC
 have copied 48 and 8 GB/s), and not at all when the run was noisy: then the limit tells of other people's work. More ranks than
 cores mostly wait for the kernel to switch between them, so those targets scale with the measured switch ÷ SWITCH, by at most
-SLOWEST_SWITCH. What moves no line and copies nothing (messages to oneself, the start of a program, memory, ratios) does not scale.
+SLOWEST_SWITCH. What two threads do in the time of one scales with what two cores do: those of a virtual machine may be two threads
+of one core. What moves no line and copies nothing (messages to oneself, the start of a program, memory, ratios) does not scale.
 """
 
 import dataclasses
@@ -27,7 +28,7 @@ BIGGER_IS_BETTER = {"M/s", "GB/s", "MB/s", "MiB/s", "x"}
 class Target:
     figure: float = None  # none: the best peer is the target
     bytes: int = None  # of the message that it is about; none: it does not scale with lines and copies
-    switches: bool = False  # it scales with a switch between processes
+    limit: str = None  # "switch", "cores": it scales with that instead
     best_peer: bool = False  # nor may it be slower than the best peer
     cores: int = 0  # holds on a machine of that many cores only
 
@@ -138,7 +139,7 @@ def table():
         made["p2p-sizes", "latency", size] = Target(best_peer=True)
     made["p2p", "rate", 8] = Target(45, bytes=8)
     made["threads", "self", 1] = Target(20)
-    made["threads", "self-speedup", 2] = Target(1.9)
+    made["threads", "self-speedup", 2] = Target(1.9, limit="cores")
     for threads in (2, 4, 8):
         made["threads", "pairs-own", threads] = Target(15, bytes=8)
         made["threads", "pairs-one", threads] = Target(10, bytes=8)
@@ -151,9 +152,9 @@ def table():
     made.update(reductions())
     made.update(collectives())
     made.update(partitioned())
-    made["oversubscribed", "ring", 16] = Target(10, switches=True, best_peer=True, cores=2)
-    made["oversubscribed", "barrier", 16] = Target(40, switches=True, best_peer=True, cores=2)
-    made["oversubscribed", "allreduce", 16] = Target(40, switches=True, best_peer=True, cores=2)
+    made["oversubscribed", "ring", 16] = Target(10, limit="switch", best_peer=True, cores=2)
+    made["oversubscribed", "barrier", 16] = Target(40, limit="switch", best_peer=True, cores=2)
+    made["oversubscribed", "allreduce", 16] = Target(40, limit="switch", best_peer=True, cores=2)
     made["startup", "start", 1], made["startup", "start", 64] = Target(0.03), Target(0.4)
     made["startup", "rss", 2], made["startup", "rss", 64] = Target(5), Target(6)
     return made
@@ -171,10 +172,12 @@ def slowness(limits, size, noisy):
     return (SLOT * slot + size / COPY * copy) / (SLOT + size / COPY)
 
 
-def switch_slowness(limits, noisy):
-    """How much longer than on the reference one process takes to give way to the next."""
-    switch = limits.get(("switch", 8))
-    return min(switch / SWITCH, 1.0 if noisy else SLOWEST_SWITCH) if switch else 1.0
+def slowness_of(limit, limits, noisy):
+    """How much longer than on the reference one process takes to give way to the next; how far from twice the work two cores are."""
+    if limit == "switch":
+        switch = limits.get(("switch", 8), SWITCH)
+        return min(switch / SWITCH, 1.0 if noisy else SLOWEST_SWITCH)
+    return max(2 / limits.get(("cores", 2), 2), 1.0)
 
 
 def judge(row, best_peer, limits, cores, noisy):
@@ -186,8 +189,8 @@ def judge(row, best_peer, limits, cores, noisy):
     figures = [best_peer] if target.best_peer and best_peer is not None else []
     if target.figure is not None:
         slower = 1.0 if target.bytes is None else slowness(limits, target.bytes, noisy)
-        if target.switches:
-            slower = switch_slowness(limits, noisy)
+        if target.limit is not None:
+            slower = slowness_of(target.limit, limits, noisy)
         figures.append(target.figure / slower if bigger else target.figure * slower)
         if row["metric"] == "latency" and not noisy:  # of a fast machine not more than it can
             figures[-1] = max(figures[-1], min(FLOOR * limits.get(("bare", target.bytes), 0), target.figure))
