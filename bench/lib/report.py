@@ -5,11 +5,11 @@ import statistics
 import targets
 from labels import label
 
-# The limits are the machine's own: when they move by more than this between turns, it was doing something else too. So it
-# was when it was busy while the bench slept.
-NOISY = 0.15
+NOISY = 0.15  # a limit, which is the machine's own, that moves by more between turns excuses nothing
+# The machine was doing something else too when it was busy while the bench slept, or a tenth of each library's figures
+# moved by more than RESTLESS (when one library's do, it is that library).
 BUSY = 10  # percent
-RESTLESS = 0.5  # so was it when a tenth of each library's figures move by more than this; of one's alone, that is the library
+RESTLESS = 0.5
 
 
 def spread(values):
@@ -28,18 +28,23 @@ def summarise(samples, machine, libraries, turns, watch):
                      "libraries": {name: {"median": statistics.median(v), "spread": spread(v), "values": v}
                                    for name, v in by_library.items()},
                      "failures": samples.failures.get(key, {})})
+    limits = {(row["metric"], row["size"]): row["libraries"]["machine"] for row in rows if row["suite"] == "limits"}
+    unsteady = {key for key, entry in limits.items() if key[0] != "busy" and entry["spread"] > NOISY}
     why_noisy = noisy(rows)
     if watch.disturbed:
         why_noisy.append(f"{watch.disturbed} runs count although a cache line took longer just before or after")
-    limits = {(row["metric"], row["size"]): row["libraries"]["machine"]["median"] for row in rows
-              if row["suite"] == "limits"}
+    if why_noisy:
+        unsteady = set(limits)
+    medians = {key: entry["median"] for key, entry in limits.items()}
     for row in rows:
-        compare(row, limits, machine["cores"], bool(why_noisy))
-    return {"machine": machine, "libraries": libraries, "turns": turns, "noisy": why_noisy, "repeated": watch.repeated,
-            "results": rows}
+        compare(row, medians, machine["cores"], unsteady)
+    moved = [f"{label(row)} by {row['libraries']['machine']['spread']:.0%}" for row in rows
+             if row["suite"] == "limits" and (row["metric"], row["size"]) in unsteady]
+    return {"machine": machine, "libraries": libraries, "turns": turns, "noisy": why_noisy, "unsteady": moved,
+            "repeated": watch.repeated, "results": rows}
 
 
-def compare(row, limits, cores, is_noisy):
+def compare(row, limits, cores, unsteady):
     """With the best peer of those that always got to the end, and with the target."""
     peers = [entry["median"] for name, entry in row["libraries"].items()  # an overlay is ours, too
              if name not in {"heddle", *row["failures"]} and "+" not in name]
@@ -48,29 +53,23 @@ def compare(row, limits, cores, is_noisy):
         best = max(peers) if row["unit"] in targets.BIGGER_IS_BETTER else min(peers)
     if best and "heddle" in row["libraries"] and "heddle" not in row["failures"]:
         row["heddle / best peer"] = row["libraries"]["heddle"]["median"] / best
-    judged = targets.judge(row, best, limits, cores, is_noisy)
+    judged = targets.judge(row, best, limits, cores, unsteady)
     if judged:
         row["target"] = judged
 
 
 def noisy(rows):
-    reasons = [why for row in rows if row["suite"] == "limits" for why in noise(row)]
-    spreads = {}
+    reasons, spreads = [], {}
     for row in rows:
         if row["suite"] != "limits":
             for name, entry in row["libraries"].items():
                 spreads.setdefault(name, []).append(entry["spread"])
+        elif row["metric"] == "busy" and row["libraries"]["machine"]["median"] > BUSY:
+            reasons.append(f"others kept {row['libraries']['machine']['median']:.0f} % of it busy")
     restless = {name: sum(spread > RESTLESS for spread in of_library) / len(of_library) for name, of_library in spreads.items()}
     if restless and min(restless.values()) > 0.1:
         reasons.append(f"{min(restless.values()):.0%} of each library's figures moved by more than {RESTLESS:.0%} between turns")
     return reasons
-
-
-def noise(row):
-    entry = row["libraries"]["machine"]
-    if row["metric"] == "busy":
-        return [f"others kept {entry['median']:.0f} % of it busy"] if entry["median"] > BUSY else []
-    return [f"{label(row)} moved by {entry['spread']:.0%} between turns"] if entry["spread"] > NOISY else []
 
 
 def value_text(value, unit):
@@ -142,6 +141,8 @@ def print_tables(results):
     print("Of times and sizes the smaller is better (below 1), of rates the greater.")
     if results["repeated"]:
         print(f"{results['repeated']} runs were done again, because a cache line took longer just before or after.")
+    if results["unsteady"]:
+        print(f"Moved between turns, so no target is scaled by it: {'; '.join(results['unsteady'])}.")
     if results["noisy"]:
         print(f"The machine is too noisy to compare: {'; '.join(results['noisy'])}.")
     elif not any(row["metric"] == "line" for row in results["results"]):

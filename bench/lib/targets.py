@@ -6,7 +6,8 @@ own: COPY ÷ measured copy, and for the slot what excuses more, measured line ÷
 row faster than one line, or slower); a rate by the inverse of that. A target gets stricter on a faster machine without bounds, but
 a latency's never below FLOOR times what the bare copies of a ping-pong of that size took in the same run: what the machine
 forbids is not asked. It gets looser on a slower one by at most SLOWEST_SLOT and SLOWEST_COPY (two virtual machines on AMD EPYC
-have copied 48 and 8 GB/s), and not at all when the run was noisy: then the limit tells of other people's work. More ranks than
+have copied 48 and 8 GB/s), and not at all when that limit moved during the run, or the run was noisy for other reasons: then it tells
+of other people's work. More ranks than
 cores mostly wait for the kernel to switch between them, so those targets scale with the measured switch ÷ SWITCH, by at most
 SLOWEST_SWITCH. What two threads do in the time of one scales with what two cores do: those of a virtual machine may be two threads
 of one core. What moves no line and copies nothing (messages to oneself, the start of a program, memory, ratios) does not scale.
@@ -18,6 +19,7 @@ import suites
 
 LINE, SLOT, COPY = 57.0, 62.0, 35.0  # ns; ns; GB/s, which is bytes per ns
 SWITCH = 1.4  # us
+LINES, SLOTS, COPIES, SWITCHES, CORES = ("line", 64), ("slot", 8), ("copy", 1 << 20), ("switch", 8), ("cores", 2)
 FLOOR = 1.1
 SLOWEST_SLOT, SLOWEST_COPY, SLOWEST_SWITCH = 2.0, 5.0, 2.0
 MARGIN = 0.03  # a median this near its target has reached it
@@ -163,37 +165,42 @@ def table():
 TARGETS = table()
 
 
-def slowness(limits, size, noisy):
+def slowness(limits, size, unsteady=()):
     """How much slower than the reference the machine moves a message of that size."""
-    most_slot, most_copy = (1.0, 1.0) if noisy else (SLOWEST_SLOT, SLOWEST_COPY)
-    line, slot, copy = (limits.get(key) for key in (("line", 64), ("slot", 8), ("copy", 1 << 20)))
+    line, slot, copy = (limits.get(key) for key in (LINES, SLOTS, COPIES))
+    most_slot = 1.0 if LINES in unsteady or SLOTS in unsteady else SLOWEST_SLOT
+    most_copy = 1.0 if COPIES in unsteady else SLOWEST_COPY
     slot = min(max(line / LINE, slot / SLOT), most_slot) if line and slot else 1.0
     copy = min(COPY / copy, most_copy) if copy else 1.0
     return (SLOT * slot + size / COPY * copy) / (SLOT + size / COPY)
 
 
-def slowness_of(limit, limits, noisy):
+def slowness_of(limit, limits, unsteady):
     """How much longer than on the reference one process takes to give way to the next; how far from twice the work two cores are."""
     if limit == "switch":
-        switch = limits.get(("switch", 8), SWITCH)
-        return min(switch / SWITCH, 1.0 if noisy else SLOWEST_SWITCH)
-    return max(2 / limits.get(("cores", 2), 2), 1.0)
+        switch = limits.get(SWITCHES, SWITCH)
+        return min(switch / SWITCH, 1.0 if SWITCHES in unsteady else SLOWEST_SWITCH)
+    return 1.0 if CORES in unsteady else max(2 / limits.get(CORES, 2), 1.0)
 
 
-def judge(row, best_peer, limits, cores, noisy):
-    """None where no target is set; otherwise its figure, and how far Heddle is beyond it, as a part of it."""
+def judge(row, best_peer, limits, cores, unsteady=()):
+    """None where no target is set; otherwise its figure, and how far Heddle is beyond it, as a part of it.
+
+    limits: the median of each limit, by metric and size. unsteady: those that moved during the run, so they excuse nothing.
+    """
     target = TARGETS.get((row["suite"], row["metric"], row["size"]))
     if target is None or "heddle" not in {*row["libraries"], *row["failures"]} or target.cores not in (0, cores):
         return None
     bigger = row["unit"] in BIGGER_IS_BETTER
     figures = [best_peer] if target.best_peer and best_peer is not None else []
     if target.figure is not None:
-        slower = 1.0 if target.bytes is None else slowness(limits, target.bytes, noisy)
+        slower = 1.0 if target.bytes is None else slowness(limits, target.bytes, unsteady)
         if target.limit is not None:
-            slower = slowness_of(target.limit, limits, noisy)
+            slower = slowness_of(target.limit, limits, unsteady)
         figures.append(target.figure / slower if bigger else target.figure * slower)
-        if row["metric"] == "latency" and not noisy:  # of a fast machine not more than it can
-            figures[-1] = max(figures[-1], min(FLOOR * limits.get(("bare", target.bytes), 0), target.figure))
+        bare = ("bare", target.bytes)
+        if row["metric"] == "latency" and bare not in unsteady:  # of a fast machine not more than it can
+            figures[-1] = max(figures[-1], min(FLOOR * limits.get(bare, 0), target.figure))
     if not figures:
         return None
     figure = max(figures) if bigger else min(figures)

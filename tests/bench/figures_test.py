@@ -101,7 +101,7 @@ def results_of(ended, failures=(), compared="libraries"):
     libraries = [{"name": name, "title": title, "version": "1"} for name, title in (("heddle", "Heddle"), ("mpich", "MPICH"))]
     machine = {"cpu": "A cpu", "cores": 2, "kernel": "6", "date": "today"}
     other = {"suite": "p2p", "metric": "posted-random", "size": 7, "libraries": {"heddle": {"median": 1}}, "failures": {}}
-    return {"machine": machine, "libraries": libraries, "turns": 1, "noisy": [], "compared": compared,
+    return {"machine": machine, "libraries": libraries, "turns": 1, "noisy": [], "unsteady": [], "compared": compared,
             "results": [*rows.values(), other]}
 
 
