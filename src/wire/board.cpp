@@ -138,8 +138,8 @@ void Board::end_apart(Apart& apart) noexcept {
 }
 
 void Board::ring() noexcept {
-  for (std::uint32_t region : regions_) {
-    if (region != node_.self()) node_.ring(region);
+  for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
+    if (rank != rank_) node_.ring(regions_[rank]);  // a sibling's is this process's own
   }
 }
 

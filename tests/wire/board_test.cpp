@@ -84,6 +84,30 @@ TEST_F(BoardTest, WhatSomeCouldNotOpenIsDropped) {
   }
 }
 
+// Two ranks of one process, as endpoints are: its bell wakes the one for the other, too.
+TEST_F(BoardTest, ASiblingIsWoken) {
+  const Board::Shape shape{.lines = 4, .small_cells = 0, .cells = 0, .cell_bytes = 0};
+  make(shape);
+  const std::vector<std::uint32_t> regions = {0, 1, 1};
+  for (std::uint32_t r = 0; r < kRanks; ++r) {
+    Board* board = nullptr;
+    ASSERT_TRUE(Board::open(*nodes[regions[r]], offset, shape, r, regions, &board));
+    boards.emplace_back(board);
+    board->keep();
+  }
+  for (std::uint32_t region : {0u, 1u}) segment->region(region).bell.sleepers = 1;
+  const auto rings = [this](std::uint32_t region) { return segment->region(region).bell.sequence.load(); };
+  boards[0]->ring();
+  EXPECT_EQ(rings(0), 0u) << "who comes does not sleep";
+  EXPECT_GT(rings(1), 0u);
+  for (std::uint32_t r : {1u, 2u}) {
+    const std::uint32_t other = rings(0), own = rings(1);
+    boards[r]->ring();
+    EXPECT_GT(rings(0), other);
+    EXPECT_GT(rings(1), own) << "the sibling of rank " << r;
+  }
+}
+
 TEST_F(BoardTest, ARootRunsAheadUntilItsPlacesAreTaken) {
   open(4);
   Board& root = *boards[0];
