@@ -19,8 +19,8 @@ extern "C" {
  * Each handle is used like a communicator of one process: a thread that has one sends, receives and takes part in
  * collectives as that rank, and frees it by MPI_Comm_free. While VCIs are left (HEDDLE_VCIS), each endpoint has one of its
  * own, so threads with an endpoint each do not meet in the library. Assertions (mpi_assert_no_any_tag and the like) are kept
- * and reported, but spread nothing: what an endpoint sends and receives goes by its own VCI. The new communicator has the error handler of
- * parent_comm and no attributes. MPI_Group operations find a process at its first rank only.
+ * and reported, but spread nothing: what an endpoint sends and receives goes by its own VCI. The new communicator has the
+ * error handler of parent_comm and no attributes. MPI_Group operations find a process at its first rank only.
  *
  * Errors:  MPI_ERR_COMM; MPI_ERR_ARG: my_num_ep is negative at some process, or out_comm_hdls is null. Nobody gets a
  *          communicator then.

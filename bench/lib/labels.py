@@ -41,7 +41,6 @@ METRICS = {
     "slot": (SIZE, "slot of a ring, one way"),
     "copy": (SIZE, "copied in and out"),
     "bare": (SIZE, "copied in and out, one way, {}"),
-    "cores": (COUNT, "work of {} cores ÷ of one"),
     "switch": (COUNT, "switch to the next of {} processes of a core"),
     "beside": (COUNT, "one thread posts, one takes in, behind {} entries each"),
     "self": (COUNT, "to oneself, {} threads, 8 B"),

@@ -33,11 +33,10 @@ def summarise(samples, machine, libraries, turns, watch):
     why_noisy = noisy(rows)
     if watch.disturbed:
         why_noisy.append(f"{watch.disturbed} runs count although a cache line took longer just before or after")
-    if why_noisy:
-        unsteady = set(limits)
+    excusing_nothing = set(limits) if why_noisy else unsteady
     medians = {key: entry["median"] for key, entry in limits.items()}
     for row in rows:
-        compare(row, medians, machine["cores"], unsteady)
+        compare(row, medians, machine["cores"], excusing_nothing)
     moved = [f"{label(row)} by {row['libraries']['machine']['spread']:.0%}" for row in rows
              if row["suite"] == "limits" and (row["metric"], row["size"]) in unsteady]
     return {"machine": machine, "libraries": libraries, "turns": turns, "noisy": why_noisy, "unsteady": moved,

@@ -7,10 +7,8 @@ row faster than one line, or slower); a rate by the inverse of that. A target ge
 a latency's never below FLOOR times what the bare copies of a ping-pong of that size took in the same run: what the machine
 forbids is not asked. It gets looser on a slower one by at most SLOWEST_SLOT and SLOWEST_COPY (two virtual machines on AMD EPYC
 have copied 48 and 8 GB/s), and not at all when that limit moved during the run, or the run was noisy for other reasons: then it tells
-of other people's work. More ranks than
-cores mostly wait for the kernel to switch between them, so those targets scale with the measured switch ÷ SWITCH, by at most
-SLOWEST_SWITCH. What two threads do in the time of one scales with what two cores do: those of a virtual machine may be two threads
-of one core. What moves no line and copies nothing (messages to oneself, the start of a program, memory, ratios) does not scale.
+of other people's work. More ranks than cores mostly wait for the kernel to switch between them, so those targets scale with the
+measured switch ÷ SWITCH (a yield of the machine in docs/decisions/waiting.md), by at most SLOWEST_SWITCH. What moves no line and copies nothing (messages to oneself, the start of a program, memory, ratios) does not scale.
 """
 
 import dataclasses
@@ -19,7 +17,7 @@ import suites
 
 LINE, SLOT, COPY = 57.0, 62.0, 35.0  # ns; ns; GB/s, which is bytes per ns
 SWITCH = 1.4  # us
-LINES, SLOTS, COPIES, SWITCHES, CORES = ("line", 64), ("slot", 8), ("copy", 1 << 20), ("switch", 8), ("cores", 2)
+LINES, SLOTS, COPIES, SWITCHES = ("line", 64), ("slot", 8), ("copy", 1 << 20), ("switch", 8)
 FLOOR = 1.1
 SLOWEST_SLOT, SLOWEST_COPY, SLOWEST_SWITCH = 2.0, 5.0, 2.0
 MARGIN = 0.03  # a median this near its target has reached it
@@ -30,7 +28,7 @@ BIGGER_IS_BETTER = {"M/s", "GB/s", "MB/s", "MiB/s", "x"}
 class Target:
     figure: float = None  # none: the best peer is the target
     bytes: int = None  # of the message that it is about; none: it does not scale with lines and copies
-    limit: str = None  # "switch", "cores": it scales with that instead
+    switches: bool = False  # it scales with a switch between processes instead
     best_peer: bool = False  # nor may it be slower than the best peer
     cores: int = 0  # holds on a machine of that many cores only
 
@@ -141,7 +139,7 @@ def table():
         made["p2p-sizes", "latency", size] = Target(best_peer=True)
     made["p2p", "rate", 8] = Target(45, bytes=8)
     made["threads", "self", 1] = Target(20)
-    made["threads", "self-speedup", 2] = Target(1.9, limit="cores")
+    made["threads", "self-speedup", 2] = Target(1.9)
     for threads in (2, 4, 8):
         made["threads", "pairs-own", threads] = Target(15, bytes=8)
         made["threads", "pairs-one", threads] = Target(10, bytes=8)
@@ -154,9 +152,9 @@ def table():
     made.update(reductions())
     made.update(collectives())
     made.update(partitioned())
-    made["oversubscribed", "ring", 16] = Target(10, limit="switch", best_peer=True, cores=2)
-    made["oversubscribed", "barrier", 16] = Target(40, limit="switch", best_peer=True, cores=2)
-    made["oversubscribed", "allreduce", 16] = Target(40, limit="switch", best_peer=True, cores=2)
+    made["oversubscribed", "ring", 16] = Target(10, switches=True, best_peer=True, cores=2)
+    made["oversubscribed", "barrier", 16] = Target(40, switches=True, best_peer=True, cores=2)
+    made["oversubscribed", "allreduce", 16] = Target(40, switches=True, best_peer=True, cores=2)
     made["startup", "start", 1], made["startup", "start", 64] = Target(0.03), Target(0.4)
     made["startup", "rss", 2], made["startup", "rss", 64] = Target(5), Target(6)
     return made
@@ -175,12 +173,9 @@ def slowness(limits, size, unsteady=()):
     return (SLOT * slot + size / COPY * copy) / (SLOT + size / COPY)
 
 
-def slowness_of(limit, limits, unsteady):
-    """How much longer than on the reference one process takes to give way to the next; how far from twice the work two cores are."""
-    if limit == "switch":
-        switch = limits.get(SWITCHES, SWITCH)
-        return min(switch / SWITCH, 1.0 if SWITCHES in unsteady else SLOWEST_SWITCH)
-    return 1.0 if CORES in unsteady else max(2 / limits.get(CORES, 2), 1.0)
+def switch_slowness(limits, unsteady):
+    """How much longer than on the reference one process takes to give way to the next."""
+    return min(limits.get(SWITCHES, SWITCH) / SWITCH, 1.0 if SWITCHES in unsteady else SLOWEST_SWITCH)
 
 
 def judge(row, best_peer, limits, cores, unsteady=()):
@@ -195,8 +190,8 @@ def judge(row, best_peer, limits, cores, unsteady=()):
     figures = [best_peer] if target.best_peer and best_peer is not None else []
     if target.figure is not None:
         slower = 1.0 if target.bytes is None else slowness(limits, target.bytes, unsteady)
-        if target.limit is not None:
-            slower = slowness_of(target.limit, limits, unsteady)
+        if target.switches:
+            slower = switch_slowness(limits, unsteady)
         figures.append(target.figure / slower if bigger else target.figure * slower)
         bare = ("bare", target.bytes)
         if row["metric"] == "latency" and bare not in unsteady:  # of a fast machine not more than it can

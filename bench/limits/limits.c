@@ -1,10 +1,9 @@
-// The bare limits of two cores, without any MPI; the targets scale with line, slot, copy, switch, and cores.
+// The bare limits of two cores, without any MPI; the targets scale with line, slot, copy, and switch.
 //
 //   line   one cache line to the other core, one way: two processes hand one word back and forth
 //   slot   8 bytes one way through a ring of 256 slots of a line each, which only one side fills
 //   copy   pipelined two-copy: 1 MiB messages through 8 cells of 16 KiB, copied in by one process and out by the other
 //   bare   the same as a ping-pong, one way, for several sizes: what a message of that size cannot go below
-//   cores  what both do at once ÷ what one does alone: less than 2 where they are two threads of one core
 //   switch from one process to the next by sched_yield, with as many on each core as the size says
 //
 // Processes, not threads: as ranks would be. Pinned to the first two cores of HEDDLE_BENCH_CPUS.
@@ -30,8 +29,7 @@ enum {
   kRounds = 200000,
   kMessages = 400,
   kBareBytes = 16 << 20,  // moved each way by a batch of ping-pongs
-  kWork = 20000000,
-  kCrowd = 8,  // on each core
+  kCrowd = 8,             // on each core
   kYields = 5000
 };
 
@@ -45,7 +43,7 @@ struct Slot {
 };
 
 struct Shared {
-  struct Word ping, pong, filled[kCells], drained[kCells], yielding, at[2];
+  struct Word ping, pong, filled[kCells], drained[kCells], yielding;
   double switches[2 * kCrowd];
   _Alignas(4096) struct Slot rings[2][kSlots];  // by the side that fills it
   _Alignas(4096) char cells[kCells][kCellBytes];
@@ -143,38 +141,6 @@ static void bare(struct Shared* shared, int side, unsigned* turn) {
   free(out);
 }
 
-// Seconds for kWork steps in which a core always has several instructions to choose from.
-static double work(void) {
-  uint64_t a = 1, b = 2, c = 3, d = 4;
-  double start = bench_now();
-  for (int i = 0; i < kWork; i++) {
-    a += b ^ (unsigned)i;
-    b ^= c + (unsigned)i;
-    c += d ^ a;
-    d ^= a + b;
-    __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
-  }
-  return bench_now() - start;
-}
-
-static void meet(struct Shared* shared, int side, unsigned step) {
-  publish(&shared->at[side], step);
-  while (atomic_load_explicit(&shared->at[!side].value, memory_order_acquire) < step)
-    usleep(20);  // beside who works alone
-}
-
-static void cores(struct Shared* shared, int side) {
-  double values[kBatches];
-  for (unsigned b = 0; b < kBatches; b++) {
-    double alone = side == 0 ? work() : 0;
-    meet(shared, side, 2 * b + 1);
-    double both = work();
-    meet(shared, side, 2 * b + 2);
-    values[b] = 2 * alone / both;
-  }
-  if (side == 0) bench_result("cores", 2, bench_median(values, kBatches), "x");
-}
-
 static void run(struct Shared* shared, int side, int only_line) {
   double values[kBatches];
   unsigned turn = 0;
@@ -184,7 +150,6 @@ static void run(struct Shared* shared, int side, int only_line) {
   for (int b = 0; b < kBatches; b++) values[b] = line_batch(shared, side, &turn, rounds);
   if (side == 0) bench_result("line", 64, bench_median(values, kBatches), "ns");
   if (only_line) return;
-  cores(shared, side);
   turn = 0;
   slot_batch(shared, side, &turn);
   for (int b = 0; b < kBatches; b++) values[b] = slot_batch(shared, side, &turn);

@@ -117,11 +117,6 @@ class Scaling(unittest.TestCase):
         self.assertAlmostEqual(figure(1.5, unsteady={targets.SWITCHES}), 10)
         self.assertAlmostEqual(figure(1.5, best=12), 12)
 
-    def test_two_threads_of_one_core_are_not_two_cores(self):
-        for cores, figure in ((2.1, 1.9), (2, 1.9), (1.3, 1.9 * 0.65)):
-            limits = {**REFERENCE, ("cores", 2): cores}
-            self.assertAlmostEqual(judge("threads", "self-speedup", 2, "x", 1, limits=limits)["figure"], figure)
-
     def test_one_core_has_no_limits(self):
         self.assertEqual(judge("p2p", "rate", 8, "M/s", 1.0, limits={("busy", 0): 3.0})["figure"], 45)
 
