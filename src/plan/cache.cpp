@@ -9,8 +9,8 @@
 namespace heddle::plan {
 
 Cache::~Cache() {
-  for (std::atomic<Entry*>& list : lists_) {
-    for (Entry* e = list.load(std::memory_order_relaxed); e != nullptr;) {
+  for (List& list : lists_) {
+    for (Entry* e = list.take_oldest_first(); e != nullptr;) {
       const std::unique_ptr<Entry> gone(e);
       e = e->next;
     }
@@ -36,10 +36,8 @@ Status Cache::add(const Spec& spec, std::uint64_t bytes, std::uint32_t rank, con
     return Status::ok();
   }
   const Key key = key_of(spec, bytes);
-  auto& list = const_cast<std::atomic<Entry*>&>(list_of(key));
-  auto* entry = new Entry{key, std::move(spare), list.load(std::memory_order_relaxed)};
-  while (!list.compare_exchange_weak(entry->next, entry, std::memory_order_release, std::memory_order_relaxed)) {
-  }
+  auto* entry = new Entry{key, std::move(spare), nullptr};
+  lists_[list_number(key)].push(*entry);
   *kept = &entry->plan;
   return Status::ok();
 } catch (const std::bad_alloc&) {

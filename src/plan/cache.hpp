@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 
+#include "base/push_stack.hpp"
 #include "plan/measured.hpp"
 
 namespace heddle::plan {
@@ -36,7 +37,7 @@ class Cache {
   // The plan for `spec` and so many bytes (choose.hpp), if it is kept. `spec.ranks` and the rank are always the same.
   const Plan* find(const Spec& spec, std::uint64_t bytes) const noexcept {
     const Key key = key_of(spec, bytes);
-    const Entry* e = list_of(key).load(std::memory_order_acquire);
+    const Entry* e = lists_[list_number(key)].first();
     while (e != nullptr && e->key != key) e = e->next;
     return e == nullptr ? nullptr : &e->plan;
   }
@@ -63,13 +64,14 @@ class Cache {
     return Key{spec.root} << 32 | (rule_of(spec, bytes) & 0xffff) << 2 | (bytes != kUnknownBytes ? 2u : 0u) |
            (spec.ordered ? 1u : 0u);
   }
-  const std::atomic<Entry*>& list_of(Key key) const noexcept { return lists_[((key >> 2) + (key >> 32)) % kLists]; }
+  using List = PushStack<Entry, &Entry::next>;
+  static std::size_t list_number(Key key) noexcept { return ((key >> 2) + (key >> 32)) % kLists; }
 
   const Forced* forced_;
   std::uint32_t ppn_ = 1;
   std::unique_ptr<Measured> measured_;
   std::atomic<std::uint32_t> count_{0};
-  std::atomic<Entry*> lists_[kLists] = {};
+  List lists_[kLists];
 };
 
 }  // namespace heddle::plan

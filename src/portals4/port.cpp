@@ -56,21 +56,12 @@ Port::~Port() {
 void Port::note_change() NO_THREAD_SAFETY_ANALYSIS { vci_.note_completed(); }
 
 void Port::note_sent(Message& message) {
-  Message* below = sent_.load(std::memory_order_relaxed);
-  do {
-    message.next_sent_ = below;
-  } while (!sent_.compare_exchange_weak(below, &message, std::memory_order_release, std::memory_order_relaxed));
+  sent_.push(message);
   vci_.wake_waiters();
 }
 
 void Port::settle() {
-  Message* message = sent_.exchange(nullptr, std::memory_order_acquire);
-  Message* oldest = nullptr;
-  while (message != nullptr) {
-    Message* const below = std::exchange(message->next_sent_, oldest);
-    oldest = message;
-    message = below;
-  }
+  Message* oldest = sent_.take_oldest_first();
   while (oldest != nullptr) {
     const std::unique_ptr<Message> done(oldest);
     oldest = done->next_sent_;

@@ -5,12 +5,12 @@
 // Threads: the holder of the VCI's lock, which is the interface's; note_sent() any.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "base/push_stack.hpp"
 #include "portals4/handle.hpp"
 #include "portals4/message.hpp"
 #include "vci/vci.hpp"
@@ -72,7 +72,7 @@ class Port {
   std::size_t unsent_ = 0;
   std::uint64_t tokens_ = 0;
   std::uint32_t generation_ = 0;         // the newest of closed interfaces
-  std::atomic<Message*> sent_{nullptr};  // newest first
+  PushStack<Message, &Message::next_sent_> sent_;
 };
 
 }  // namespace heddle::portals4

@@ -39,27 +39,15 @@ void Domain::fatal(const char* sentence) const noexcept {
 
 std::uint32_t Domain::take_vci() noexcept {
   if (options_.mapping == Mapping::kNone) return 0;
-  std::uint32_t taken = taken_.load(std::memory_order_relaxed);
-  std::uint32_t index;
-  do {
-    index = static_cast<std::uint32_t>(std::countr_one(taken));
-    if (index >= vci_count()) {
-      events().note(Event::kSharedVci, 0);
-      return 0;
-    }
-  } while (!taken_.compare_exchange_weak(taken, taken | (1u << index), std::memory_order_relaxed));
-  used_.fetch_or(1u << index, std::memory_order_release);
+  const std::uint32_t index = pool_.take(vci_count());
+  if (index == 0) events().note(Event::kSharedVci, 0);
   return index;
 }
 
 std::uint32_t Domain::share_all_vcis() noexcept {
   if (options_.mapping != Mapping::kHints) return 1;
-  used_.fetch_or((1u << vci_count()) - 1, std::memory_order_release);
+  pool_.use((1u << vci_count()) - 1);
   return vci_count();
-}
-
-void Domain::give_vci_back(std::uint32_t index) noexcept {
-  if (index != 0) taken_.fetch_and(~(1u << index), std::memory_order_relaxed);
 }
 
 void Domain::set_unlimited(bool unlimited) noexcept {
@@ -79,7 +67,7 @@ unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
 
 unsigned Domain::poll_others(Vci& vci) noexcept {
   unsigned moved = 0;
-  for (std::uint32_t used = used_.load(std::memory_order_acquire); used != 0; used &= used - 1) {
+  for (std::uint32_t used = pool_.used(); used != 0; used &= used - 1) {
     Vci& other = *vcis_[static_cast<std::size_t>(std::countr_zero(used))];
     if (&other == &vci || !other.lock().try_lock()) continue;
     moved += other.poll_alone();
@@ -90,7 +78,7 @@ unsigned Domain::poll_others(Vci& vci) noexcept {
 
 unsigned Domain::progress_elsewhere(Vci& vci) noexcept {
   unsigned moved = 0;
-  const std::uint32_t others = used_.load(std::memory_order_acquire) & ~(1u << vci.index());
+  const std::uint32_t others = pool_.used() & ~(1u << vci.index());
   if (others != 0) {
     // The next one in turn, wrapping round.
     const std::uint32_t from = next_foreign_.load(std::memory_order_relaxed) % wire::kMaxVcis;
@@ -131,7 +119,7 @@ void Domain::progress_once(Vci& vci) noexcept {
 
 unsigned Domain::look(bool tasks, bool* contended) noexcept {
   unsigned moved = 0;
-  for (std::uint32_t used = used_.load(std::memory_order_acquire); used != 0; used &= used - 1) {
+  for (std::uint32_t used = pool_.used(); used != 0; used &= used - 1) {
     Vci& vci = *vcis_[static_cast<std::size_t>(std::countr_zero(used))];
     moved += vci.progress_before_sleep(contended);
     for (unsigned i = 0; i <= Profile::kMaxPullAfter + 1 && moved == 0 && !vci.idle_tasks().empty(); ++i) {
@@ -144,7 +132,7 @@ unsigned Domain::look(bool tasks, bool* contended) noexcept {
 
 // What comes from here on wakes whoever sleeps; false: something is there.
 bool Domain::arm_wires() noexcept {
-  const std::uint32_t used = used_.load(std::memory_order_acquire);
+  const std::uint32_t used = pool_.used();
   for (const auto& wire : wires_) {
     if (!wire->arm(used)) return false;
   }

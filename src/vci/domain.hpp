@@ -24,6 +24,7 @@
 #include "vci/patience.hpp"
 #include "vci/task.hpp"
 #include "vci/vci.hpp"
+#include "vci/vci_pool.hpp"
 #include "wire/wire.hpp"
 
 namespace heddle::vci {
@@ -85,7 +86,7 @@ class Domain {
   Vci& vci(std::uint32_t index) noexcept { return *vcis_[index]; }
   // A VCI of its own for one more user, or the fallback (number 0) when all are taken. Any thread.
   std::uint32_t take_vci() noexcept;
-  void give_vci_back(std::uint32_t index) noexcept;
+  void give_vci_back(std::uint32_t index) noexcept { pool_.give_back(index); }
   // For one that uses all of them beside the others' users: how many there are; 1 where that is not wanted. Any thread.
   std::uint32_t share_all_vcis() noexcept;
 
@@ -204,8 +205,7 @@ class Domain {
   std::atomic<std::int64_t> looked_at_{0};  // when, in ns
   std::atomic<std::int64_t> expected_until_{0};
   AbandonedList abandoned_;
-  std::atomic<std::uint32_t> taken_{1};  // bit i: VCI i has a user of its own; the fallback always has
-  std::atomic<std::uint32_t> used_{1};   // bit i: VCI i was ever given out, so messages may come for it
+  VciPool pool_;
   // What threads that wait write, apart from what they read.
   alignas(kApart) std::atomic<std::uint32_t> waiters_{0};
   std::atomic<std::uint32_t> most_waiters_{0};  // at once, so far

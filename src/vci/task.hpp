@@ -1,9 +1,8 @@
 // Work that goes on whenever some thread makes progress: nonblocking collectives.
 #pragma once
 
-#include <atomic>
-
 #include "base/atomics.hpp"
+#include "base/push_stack.hpp"
 
 namespace heddle::vci {
 
@@ -25,11 +24,7 @@ class BasicTaskList {
 
   void add(Task& task) noexcept {
     count_.fetch_add(1, std::memory_order_relaxed);
-    Task* below = added_.load(std::memory_order_relaxed);
-    do {
-      Atomics::writes(&task.next, sizeof task.next);
-      task.next = below;
-    } while (!added_.compare_exchange_weak(below, &task, std::memory_order_release, std::memory_order_relaxed));
+    added_.push(task);
   }
 
   // Steps every task once; returns how many finished. `*contended` is set when another thread is at it: it may have
@@ -61,22 +56,14 @@ class BasicTaskList {
  private:
   // Appends the newly added, oldest first.
   void adopt() noexcept {
-    Task* task = added_.exchange(nullptr, std::memory_order_acquire);
-    Task* in_order = nullptr;
-    while (task != nullptr) {
-      Atomics::writes(&task->next, sizeof task->next);
-      Task* next = task->next;
-      task->next = in_order;
-      in_order = task;
-      task = next;
-    }
+    Task* added = added_.take_oldest_first();
     Atomics::writes(&tasks_, sizeof tasks_);
     Task** end = &tasks_;
     while (*end != nullptr) end = &(*end)->next;
-    *end = in_order;
+    *end = added;
   }
 
-  typename Atomics::template atomic<Task*> added_{nullptr};
+  BasicPushStack<Task, &Task::next, Atomics> added_;
   typename Atomics::template atomic<int> count_{0};
   typename Atomics::template atomic<bool> running_{false};
   Task* tasks_ = nullptr;  // only the thread that has set running_
