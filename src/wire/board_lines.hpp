@@ -12,8 +12,8 @@
 // Threads: operations begin, and those that are not apart are shown and awaited, one at a time; each apart by one thread at a time, which
 //          may be another. end_apart() by any.
 // Order:   `shown` and `through` are published with release, after what was written and what was read. Looks at the others' are
-//          sequentially consistent, because one that comes after a sleeper's fence, or after show_again(), must not miss what was shown
-//          before. `apart_` is counted down with release: who sees none publishes also what those apart have read.
+//          sequentially consistent: one that comes after show_again() must not miss who has shown again before. A sleeper has a fence of
+//          its own (doorbell.hpp). `apart_` is counted down with release: who sees none publishes also what those apart have read.
 // Cost:    to show: three stores and a load of its own; to look: a line of each.
 #pragma once
 
