@@ -135,7 +135,8 @@ TEST(BoardApartModel, ALostWakeUpIsFound) {
   expect_found(beside<model::WithoutHeavyFence>(false, true), kLost);
 }
 
-// Operation 1 has been read in another thread of rank 0 than the one that tells how far this rank has read. Rank 1 waits for that alone.
+// Operation 1 has been read in another thread of rank 0 than the one that tells how far this rank has read. Rank 1 waits for that, and for
+// what follows: how far it is never goes back.
 template <class Atomics>
 Result told_by_another_thread() {
   return model::explore(
@@ -155,9 +156,11 @@ Result told_by_another_thread() {
           auto& board = (*node)[1];
           board.end_apart(apart[1]);
           for (int i = 0; i < 3; ++i) board.show(board.begin(), 0);
-          const std::uint64_t op = board.begin();
-          node->spin([&] { return node->is_free(1, op); });
-          node->show(1, op);
+          for (int i = 0; i < 2; ++i) {  // the places of 1, and of 2
+            const std::uint64_t op = board.begin();
+            node->spin([&] { return node->is_free(1, op); });
+            node->show(1, op);
+          }
         });
       },
       kFew);
