@@ -36,8 +36,7 @@ Board::Shape Board::shape_for_row(std::size_t bytes, std::size_t ranks) noexcept
 }
 
 std::size_t Board::small_bytes(std::size_t ranks, const Shape& shape) noexcept {
-  return whole(sizeof(Header) + ranks * (sizeof(Reading) + shape.lines * sizeof(Line) + shape.small_cells * kSmall),
-               kPage);
+  return whole(sizeof(Header) + BoardLines::bytes(ranks, shape.lines) + ranks * shape.small_cells * kSmall, kPage);
 }
 
 std::size_t Board::bytes(std::size_t ranks, const Shape& shape) noexcept {
@@ -79,12 +78,10 @@ Board::Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shap
     : node_(node),
       offset_(offset),
       base_(base),
-      readings_(reinterpret_cast<Reading*>(base + sizeof(Header))),
-      lines_(reinterpret_cast<Line*>(readings_ + regions.size())),
-      small_cells_(reinterpret_cast<std::byte*>(lines_ + shape.lines * regions.size())),
+      lines_(base + sizeof(Header), static_cast<std::uint32_t>(regions.size()), shape.lines, rank),
+      small_cells_(base + sizeof(Header) + BoardLines::bytes(regions.size(), shape.lines)),
       cells_(base + small_bytes(regions.size(), shape)),
       shape_(shape),
-      rank_(rank),
       regions_(std::move(regions)) {}
 
 Board::~Board() {
@@ -95,51 +92,16 @@ Board::~Board() {
   delete[] spare_.load(std::memory_order_relaxed);
 }
 
-bool Board::all_have_read(std::uint64_t through) noexcept {
-  std::uint64_t least = ~std::uint64_t{0};
-  for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
-    least = std::min(least, reading(rank).load(rank == rank_ ? std::memory_order_acquire : std::memory_order_seq_cst));
-    if (least < through) return false;
-  }
-  know(least);
-  return true;
-}
-
-void Board::publish() noexcept {
-  const std::uint64_t through = oldest_ != nullptr ? std::min(read_, oldest_->first - 1) : read_;
-  reading(rank_).store(through, std::memory_order_release);
-}
-
-void Board::have_read(std::uint64_t through) noexcept {
-  std::lock_guard lock(apart_mutex_);
-  read_ = through;
-  publish();
-}
-
-void Board::begin_apart(Apart& apart, unsigned numbers) noexcept {
-  std::lock_guard lock(apart_mutex_);
-  if (in_order_) in_order_ = false;
-  apart = {last_ + 1, youngest_, nullptr};
-  (youngest_ != nullptr ? youngest_->after : oldest_) = &apart;
-  youngest_ = &apart;
-  read_ = last_ += numbers;
-  apart_.fetch_add(1, std::memory_order_relaxed);
-}
+void Board::begin_apart(Apart& apart, unsigned numbers) noexcept { lines_.begin_apart(apart, numbers); }
 
 void Board::end_apart(Apart& apart) noexcept {
-  {
-    std::lock_guard lock(apart_mutex_);
-    (apart.before != nullptr ? apart.before->after : oldest_) = apart.after;
-    (apart.after != nullptr ? apart.after->before : youngest_) = apart.before;
-    publish();
-    apart_.fetch_sub(1, std::memory_order_release);
-  }
+  lines_.end_apart(apart);
   ring();
 }
 
 void Board::ring() noexcept {
   for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
-    if (rank != rank_) node_.ring(regions_[rank]);  // a sibling's is this process's own
+    if (rank != this->rank()) node_.ring(regions_[rank]);  // a sibling's is this process's own
   }
 }
 

@@ -6,7 +6,7 @@
 //          line of that operation once, alone: its data, or those of its cell, then the number. So one look says whether
 //          a rank has come, and short data come with it.
 //
-//            header | how far each has read [ranks] | lines [Shape::lines][ranks]
+//            header | how far each has read [ranks] | lines [Shape::lines][ranks]         (board_lines.hpp: the lock-free part)
 //                   | small cells [Shape::small_cells][ranks] | cells [Shape::cells][ranks]
 //
 //          Operation op uses the lines of op % lines, and the cells of op % small_cells or op % cells. Such a place may be written
@@ -15,20 +15,19 @@
 //          apart: they begin in their turn, go on beside the others, and end in any order.
 // Threads: operations begin one at a time in each process: collectives of a communicator are called in one order. Of those under
 //          way each has one thread at a time.
-// Order:   `shown` and `through` are published with release, after what was written and what was read.
+// Order:   as the lines say.
 // Cost:    what is shown is written once and read by whom it concerns: a cache line each.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "base/cpu.hpp"
 #include "base/status.hpp"
+#include "wire/board_lines.hpp"
 
 namespace heddle::wire {
 
@@ -36,7 +35,8 @@ class NodeMemory;
 
 class Board {
  public:
-  static constexpr std::size_t kInline = 48, kSmall = 256;  // bytes that a line, and a small cell, have room for
+  static constexpr std::size_t kInline = BoardLines::kInline,
+                               kSmall = 256;  // bytes that a line, and a small cell, have room for
 
   // The same at each rank.
   struct Shape {
@@ -63,33 +63,29 @@ class Board {
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
 
-  std::uint32_t ranks() const noexcept { return static_cast<std::uint32_t>(regions_.size()); }
-  std::uint32_t rank() const noexcept { return rank_; }
+  std::uint32_t ranks() const noexcept { return lines_.ranks(); }
+  std::uint32_t rank() const noexcept { return lines_.rank(); }
   std::size_t cell_bytes() const noexcept { return shape_.cell_bytes; }
   NodeMemory& node() noexcept { return node_; }
   const std::vector<std::uint32_t>& regions() const noexcept { return regions_; }
 
   // The number of the next operation.
-  std::uint64_t begin() noexcept { return ++last_; }
+  std::uint64_t begin() noexcept { return lines_.begin(); }
 
   // An operation apart: what follows goes on while it is under way.
-  struct Apart {
-    std::uint64_t first = 0;  // of its numbers
-    Apart *before = nullptr, *after = nullptr;
-  };
+  using Apart = BoardLines::Apart;
   void begin_apart(Apart& apart, unsigned numbers) noexcept;
   // Nothing of it will be read any more. Wakes those that wait for that.
   void end_apart(Apart& apart) noexcept;
 
   // Whether this rank may write what it shows in `op`, so many bytes.
   bool is_free(std::uint64_t op, std::size_t bytes) noexcept {
-    const std::uint32_t depth = bytes <= kInline ? shape_.lines : bytes <= kSmall ? shape_.small_cells : shape_.cells;
-    return op <= known_.load(std::memory_order_acquire) + depth || all_have_read(op - depth);
+    return lines_.is_free(op, bytes <= kInline ? shape_.lines : bytes <= kSmall ? shape_.small_cells : shape_.cells);
   }
   // Where `rank` shows `bytes` bytes, at most cell_bytes(). REQUIRES: to write, it is this rank's and is_free(op, bytes); to read,
   // has_shown(op, rank), of as many bytes, and this rank has not shown the operation after it.
   std::byte* place(std::uint64_t op, std::uint32_t rank, std::size_t bytes) noexcept {
-    if (bytes <= kInline) return line(op, rank).data;
+    if (bytes <= kInline) return lines_.data(op, rank);
     if (bytes <= kSmall) return small_cells_ + ((op & (shape_.small_cells - 1)) * ranks() + rank) * kSmall;
     return cells_ + ((op & (shape_.cells - 1)) * ranks() + rank) * shape_.cell_bytes;
   }
@@ -98,34 +94,15 @@ class Board {
   std::byte* row(std::uint64_t op) noexcept { return cells_ + (op & (shape_.cells - 1)) * row_bytes(); }
   std::size_t row_bytes() const noexcept { return ranks() * shape_.cell_bytes; }
   // `claim`: a number of the caller's for the others.
-  void show(std::uint64_t op, std::uint64_t claim) noexcept {
-    if (apart_.load(std::memory_order_acquire) == 0) {
-      reading(rank_).store(op - 1, std::memory_order_release);
-    } else {
-      have_read(op - 1);
-    }
-    show_apart(op, claim);
-  }
-  void show_apart(std::uint64_t op, std::uint64_t claim) noexcept {
-    Line& own = line(op, rank_);
-    own.claim = claim;
-    own.shown.store(op, std::memory_order_release);
-  }
-
+  void show(std::uint64_t op, std::uint64_t claim) noexcept { lines_.show(op, claim); }
+  void show_apart(std::uint64_t op, std::uint64_t claim) noexcept { lines_.show_apart(op, claim); }
   // Of ranks that show at the same time and look only once, at least one sees all the others if each shows again before it looks.
-  void show_again(std::uint64_t op) noexcept { line(op, rank_).shown.exchange(op, std::memory_order_seq_cst); }
+  void show_again(std::uint64_t op) noexcept { lines_.show_again(op); }
 
-  bool has_shown(std::uint64_t op, std::uint32_t rank) noexcept {
-    return line(op, rank).shown.load(std::memory_order_seq_cst) >= op;
-  }
+  bool has_shown(std::uint64_t op, std::uint32_t rank) noexcept { return lines_.has_shown(op, rank); }
   // `*next`: the first rank that has not, as far as an earlier look has found; at first 0.
-  bool all_have_shown(std::uint64_t op, std::uint32_t* next) noexcept {
-    while (*next < ranks() && has_shown(op, *next)) ++*next;
-    if (*next < ranks()) return false;
-    if (in_order_) know(op - 1);
-    return true;
-  }
-  std::uint64_t claim_of(std::uint64_t op, std::uint32_t rank) noexcept { return line(op, rank).claim; }
+  bool all_have_shown(std::uint64_t op, std::uint32_t* next) noexcept { return lines_.all_have_shown(op, next); }
+  std::uint64_t claim_of(std::uint64_t op, std::uint32_t rank) noexcept { return lines_.claim_of(op, rank); }
 
   // Wakes those of the others that sleep.
   void ring() noexcept;
@@ -146,58 +123,25 @@ class Board {
   struct alignas(kCacheLine) Header {
     std::atomic<std::uint32_t> users;
   };
-  struct alignas(kCacheLine) Line {
-    std::atomic<std::uint64_t> shown;
-    std::uint64_t claim;
-    std::byte data[kInline];
-  };
-  static_assert(sizeof(Line) == kCacheLine);
 
   Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shape& shape, std::uint32_t rank,
         std::vector<std::uint32_t> regions) noexcept;
-
-  // How far a rank has read: all operations through this one.
-  struct alignas(kCacheLine) Reading {
-    std::atomic<std::uint64_t> through;
-  };
-  std::atomic<std::uint64_t>& reading(std::uint32_t rank) noexcept { return readings_[rank].through; }
-  void know(std::uint64_t through) noexcept {
-    if (through > known_.load(std::memory_order_relaxed)) known_.store(through, std::memory_order_release);
-  }
-  [[gnu::noinline]] bool all_have_read(std::uint64_t through) noexcept;
-  // All through this one, but for those apart.
-  [[gnu::cold]] void have_read(std::uint64_t through) noexcept;
-  void publish() noexcept;  // REQUIRES: apart_mutex_
 
   // Where the cells begin, and end.
   static std::size_t small_bytes(std::size_t ranks, const Shape& shape) noexcept;
   static std::size_t bytes(std::size_t ranks, const Shape& shape) noexcept;
   Header& header() noexcept { return *reinterpret_cast<Header*>(base_); }
-  Line& line(std::uint64_t op, std::uint32_t rank) noexcept {
-    return lines_[(op & (shape_.lines - 1)) * ranks() + rank];
-  }
   NodeMemory& node_;
   const std::uint64_t offset_;
   std::byte* const base_;
-  Reading* const readings_;
-  Line* const lines_;
+  BoardLines lines_;
   std::byte* const small_cells_;
   std::byte* const cells_;
   const Shape shape_;
-  const std::uint32_t rank_;
   const std::vector<std::uint32_t> regions_;
   bool is_kept_ = false;
   bool reaches_all_ = false;
   std::atomic<std::byte*> spare_{nullptr};
-  std::uint64_t last_ = 0;               // begun here
-  std::atomic<std::uint64_t> known_{0};  // read by all through this one, as far as this rank has seen
-  // No operation apart has begun, here and so anywhere: whoever shows one has read all before. Of the thread that begins operations
-  // until it is false.
-  bool in_order_ = true;
-  std::mutex apart_mutex_;  // guards what follows, but for reading apart_
-  std::atomic<std::uint32_t> apart_{0};
-  Apart *oldest_ = nullptr, *youngest_ = nullptr;
-  std::uint64_t read_ = 0;  // what have_read() was told
 };
 
 }  // namespace heddle::wire

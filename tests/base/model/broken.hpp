@@ -2,7 +2,7 @@
 //
 // Lock-free code is right when the model finds nothing wrong with it, and the model is worth that only if it finds the
 // code wrong with one ordering less. A broken policy breaks one logical thread (numbered from 1, in the order of
-// Program::thread) or, where it says so, all.
+// Program::thread), what a test chooses by address, or, where it says so, all.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,18 +31,24 @@ enum class Weak {
   kNothing,
   kStores,   // relaxed
   kLoads,    // relaxed
+  kLooks,    // loads that are sequentially consistent: acquire
   kUpdates,  // exchanges and compare-and-swaps: relaxed
   kHalves,   // the same, as a load and a store
+  kCounts,   // additions and subtractions: relaxed
 };
 
-template <std::size_t kThread, Weak kWeak, class From = Untimed>
-struct Weakened : From {
+// `Of::has(address, bytes)`: it is one of those that are weak.
+template <class Of, Weak kWeak, class From = Untimed>
+struct WeakenedIf : From {
   template <class T>
   class atomic : public From::template atomic<T> {
    public:
     using Base = typename From::template atomic<T>;
     using Base::Base;
-    T load(std::memory_order order) const noexcept { return Base::load(here(Weak::kLoads) ? relaxed : order); }
+    T load(std::memory_order order) const noexcept {
+      if (here(Weak::kLooks) && order == std::memory_order_seq_cst) order = std::memory_order_acquire;
+      return Base::load(here(Weak::kLoads) ? relaxed : order);
+    }
     void store(T value, std::memory_order order) noexcept { Base::store(value, here(Weak::kStores) ? relaxed : order); }
     T exchange(T value, std::memory_order order) noexcept {
       if (here(Weak::kHalves)) {
@@ -66,15 +72,29 @@ struct Weakened : From {
     bool compare_exchange_weak(T& expected, T desired, std::memory_order success, std::memory_order failure) noexcept {
       return compare_exchange_strong(expected, desired, success, failure);
     }
+    template <class U>
+    T fetch_add(U n, std::memory_order order) noexcept {
+      return Base::fetch_add(n, here(Weak::kCounts) ? relaxed : order);
+    }
+    template <class U>
+    T fetch_sub(U n, std::memory_order order) noexcept {
+      return Base::fetch_sub(n, here(Weak::kCounts) ? relaxed : order);
+    }
 
    private:
     static constexpr auto relaxed = std::memory_order_relaxed;
-    static bool here(Weak access) {
-      const Scheduler* s = Scheduler::current();
-      return kWeak == access && s != nullptr && s->self() == kThread;
+    bool here(Weak access) const {
+      return kWeak == access && Scheduler::current() != nullptr && Of::has(this, sizeof(T));
     }
   };
 };
+
+template <std::size_t kThread>
+struct OfThread {
+  static bool has(const void*, std::size_t) { return Scheduler::current()->self() == kThread; }
+};
+template <std::size_t kThread, Weak kWeak, class From = Untimed>
+using Weakened = WeakenedIf<OfThread<kThread>, kWeak, From>;
 
 inline constexpr const char* kRace = "data race";
 inline constexpr const char* kLost = "every thread waits";  // a lost wake-up, or something that never comes

@@ -1,0 +1,210 @@
+// The lines of a board under every interleaving up to a bound, with stale values: ranks find what the others have shown, nobody writes
+// what somebody has still to read, and nobody sleeps on when all have come.
+#include "wire/board_model.hpp"
+
+namespace heddle::wire::board_model {
+namespace {
+
+using model::expect_found;
+using model::expect_right;
+using model::kLost;
+using model::kRace;
+using model::Options;
+using model::Program;
+using model::Result;
+
+constexpr std::uint32_t kLines = 2;
+constexpr Options kUsual{}, kFew{.preemptions = 1, .stale_loads = 1};
+constexpr Options kSwitches{.preemptions = 1, .stale_loads = 0}, kStale{.preemptions = 0, .stale_loads = 2};
+
+enum class Seed {
+  kNone,
+  kAsksNobody,  // whether its place is free
+  kRingsFirst,  // and shows then
+  kNobodyRings,
+  kOnlyTheLastRings,  // who has seen all when it came
+  kNoSecondLook,
+};
+
+template <class Atomics>
+std::shared_ptr<Node<Atomics>> node_of(std::uint32_t ranks) {
+  return std::make_shared<Node<Atomics>>(ranks, kLines);
+}
+
+// All wait for all, as in an allreduce.
+template <class Atomics>
+Result together(std::uint32_t ranks, std::uint64_t operations, Options options = kUsual) {
+  return model::explore(
+      [=](Program& program) {
+        const auto node = node_of<Atomics>(ranks);
+        for (std::uint32_t self = 0; self < ranks; ++self) {
+          program.thread([node, self, operations] {
+            for (std::uint64_t i = 0; i < operations; ++i) {
+              const std::uint64_t op = (*node)[self].begin();
+              model::check(node->is_free(self, op), "where all wait for all two lines are enough");
+              node->show(self, op);
+              std::uint32_t next = 0;
+              node->spin([&] { return (*node)[self].all_have_shown(op, &next); });
+              node->read_all(self, op);
+            }
+          });
+        }
+      },
+      options);
+}
+
+TEST(BoardModel, AllFindWhatAllShow) {
+  expect_right(together<Untimed>(2, 3));
+  expect_right(together<Untimed>(3, 3, kSwitches));
+  expect_right(together<Untimed>(3, 3, kStale));
+}
+TEST(BoardModel, WhatIsShownMustBeReleasedAndAcquired) {
+  expect_found(together<WeakAt<Part::kShown, Weak::kStores>>(2, 3), kRace);
+  expect_found(together<WeakAt<Part::kShown, Weak::kLoads>>(2, 3), kRace);
+}
+
+// Rank 0 shows, and waits only for its places; the others wait for it, as in a broadcast.
+template <class Atomics>
+Result root_ahead(std::uint32_t ranks, std::uint64_t operations, Seed seed = Seed::kNone, Options options = kUsual) {
+  return model::explore(
+      [=](Program& program) {
+        const auto node = node_of<Atomics>(ranks);
+        for (std::uint32_t self = 0; self < ranks; ++self) {
+          program.thread([node, self, operations, seed] {
+            for (std::uint64_t i = 0; i < operations; ++i) {
+              const std::uint64_t op = (*node)[self].begin();
+              if (seed != Seed::kAsksNobody) node->spin([&] { return node->is_free(self, op); });
+              node->show(self, op);
+              if (self == 0) continue;
+              node->spin([&] { return (*node)[self].has_shown(op, 0); });
+              node->read(self, op, 0);
+            }
+          });
+        }
+      },
+      options);
+}
+
+TEST(BoardModel, ARootRunsAheadOfItsReaders) {
+  expect_right(root_ahead<Untimed>(2, 3, Seed::kNone, {.preemptions = 2, .stale_loads = 2}));
+  expect_right(root_ahead<Untimed>(3, 3, Seed::kNone, kSwitches));
+  expect_right(root_ahead<Untimed>(3, 3, Seed::kNone, kStale));
+}
+TEST(BoardModel, APlaceIsAskedForAndHowFarOneHasReadIsReleasedAndAcquired) {
+  expect_found(root_ahead<Untimed>(2, 3, Seed::kAsksNobody), model::kAnything);
+  expect_found(root_ahead<WeakAt<Part::kThrough, Weak::kStores>>(2, 3), kRace);
+  expect_found(root_ahead<WeakAt<Part::kThrough, Weak::kLoads>>(2, 3), kRace);
+}
+
+// The same two with ranks that sleep, as coll/turn.hpp does: who sees that all have come wakes the others; a root and its readers wake each
+// other when they have shown.
+template <class Atomics>
+Result asleep(std::uint32_t ranks, std::uint64_t operations, bool all_wait, Seed seed, Options options) {
+  return model::explore(
+      [=](Program& program) {
+        const auto node = node_of<Atomics>(ranks);
+        for (std::uint32_t self = 0; self < ranks; ++self) {
+          program.thread([=] {
+            const auto ring = [&](bool is_last = true) {
+              if (seed != Seed::kNobodyRings && (seed != Seed::kOnlyTheLastRings || is_last)) node->ring(self);
+            };
+            const bool again = seed != Seed::kNoSecondLook;
+            for (std::uint64_t i = 0; i < operations; ++i) {
+              const std::uint64_t op = (*node)[self].begin();
+              node->sleep(self, again, [&] { return node->is_free(self, op); });
+              if (!all_wait && seed == Seed::kRingsFirst) ring();
+              node->show(self, op);
+              if (all_wait) {
+                std::uint32_t next = 0, looks = 0;
+                node->sleep(self, again, [&] { return ++looks, (*node)[self].all_have_shown(op, &next); });
+                ring(looks == 1);
+                node->read_all(self, op);
+                continue;
+              }
+              if (seed != Seed::kRingsFirst) ring();
+              if (self == 0) continue;
+              node->sleep(self, again, [&] { return (*node)[self].has_shown(op, 0); });
+              node->read(self, op, 0);
+            }
+          });
+        }
+      },
+      options);
+}
+template <class Atomics>
+Result all_asleep(std::uint32_t ranks, std::uint64_t operations, Seed seed = Seed::kNone, Options options = kUsual) {
+  return asleep<Atomics>(ranks, operations, true, seed, options);
+}
+template <class Atomics>
+Result root_asleep(std::uint32_t ranks, std::uint64_t operations, Seed seed = Seed::kNone, Options options = kUsual) {
+  return asleep<Atomics>(ranks, operations, false, seed, options);
+}
+
+TEST(BoardModel, WhoSeesThatAllHaveComeWakesTheOthers) {
+  expect_right(all_asleep<Untimed>(2, 3));
+  expect_right(all_asleep<Untimed>(3, 1));
+  expect_right(all_asleep<Untimed>(3, 3, Seed::kNone, kFew));
+}
+TEST(BoardModel, ALostWakeUpIsFound) {
+  expect_found(all_asleep<Untimed>(2, 1, Seed::kNobodyRings), kLost);
+  expect_found(all_asleep<Untimed>(2, 1, Seed::kNoSecondLook), kLost);
+  expect_found(all_asleep<Untimed>(3, 1, Seed::kOnlyTheLastRings), kLost);
+  expect_found(all_asleep<model::WithoutHeavyFence>(2, 1), kLost);
+}
+TEST(BoardModel, ARootAndItsReadersWakeEachOther) {
+  expect_right(root_asleep<Untimed>(2, 3));
+  expect_right(root_asleep<Untimed>(3, 1));
+  expect_right(root_asleep<Untimed>(3, 3, Seed::kNone, kFew));
+}
+TEST(BoardModel, ALostWakeUpOfARootOrAReaderIsFound) {
+  expect_found(root_asleep<Untimed>(2, 1, Seed::kRingsFirst), kLost);
+  expect_found(root_asleep<Untimed>(2, 3, Seed::kNobodyRings), kLost);
+  expect_found(root_asleep<Untimed>(2, 1, Seed::kNoSecondLook), kLost);
+  expect_found(root_asleep<model::WithoutHeavyFence>(2, 1), kLost);
+}
+
+// Ranks that show at the same time, look once and then compute (coll/started.cpp), beside those that sleep.
+template <class Atomics>
+Result computing(std::uint32_t looking, std::uint32_t sleeping, bool again = true, Options options = kUsual) {
+  return model::explore(
+      [=](Program& program) {
+        const auto node = node_of<Atomics>(looking + sleeping);
+        const auto saw_all = std::make_shared<std::uint32_t>(0);
+        for (std::uint32_t self = 0; self < looking + sleeping; ++self) {
+          program.thread([=] {
+            auto& board = (*node)[self];
+            const std::uint64_t op = board.begin();
+            node->show(self, op);
+            std::uint32_t next = 0;
+            const auto all = [&] { return board.all_have_shown(op, &next); };
+            if (self >= looking) {
+              node->sleep(self, true, all);
+            } else if (!all()) {
+              if (again) board.show_again(op);
+              if (!all()) return;
+            }
+            node->ring(self);
+            node->read_all(self, op);
+            *saw_all |= 1u << self;
+          });
+        }
+        program.finally([=] { model::check(*saw_all != 0, "one of them has seen all"); });
+      },
+      options);
+}
+
+TEST(BoardModel, OneOfThoseThatLookOnceSeesAllAndWakesWhoSleeps) {
+  expect_right(computing<Untimed>(2, 0));
+  expect_right(computing<Untimed>(3, 0));
+  expect_right(computing<Untimed>(1, 2));
+  expect_right(computing<Untimed>(2, 1));
+}
+TEST(BoardModel, ShowingAgainIsNeeded) {
+  expect_found(computing<Untimed>(2, 0, false), "one of them has seen all");
+  expect_found(computing<Untimed>(2, 1, false), kLost);
+  expect_found(computing<WeakAt<Part::kShown, Weak::kUpdates>>(2, 0), "one of them has seen all");
+  expect_found(computing<WeakAt<Part::kShown, Weak::kLooks>>(2, 0), "one of them has seen all");
+}
+
+}  // namespace
+}  // namespace heddle::wire::board_model
