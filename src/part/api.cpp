@@ -126,12 +126,11 @@ Status psend_init(const void* buf, int partitions, MPI_Count count, mpi::Datatyp
   part::install(*comm.vci);
   vci::Lane* lane = nullptr;
   if (dest != MPI_PROC_NULL) HEDDLE_TRY(p2p::find_lane(comm, p2p::Channel::kPartitioned, dest, 0, &lane));
-  const auto n = static_cast<std::size_t>(partitions);
-  std::unique_ptr<std::atomic<std::uint32_t>[]> words(new (std::nothrow) std::atomic<std::uint32_t>[n]());
+  part::Readiness::Words words = part::Readiness::make(static_cast<std::uint32_t>(partitions));
   Send* send =
       words == nullptr ? nullptr : comm.vci->make<Send>(comm, arguments(buf, partitions, count, type, dest, tag));
   if (send == nullptr) return no_memory();
-  send->words = std::move(words);
+  send->readiness.adopt(std::move(words));
   send->lane = lane;
   if (dest == MPI_PROC_NULL) {
     send->over = true;

@@ -3,10 +3,8 @@
 // Problem: many threads fill one message, and each part is to leave as soon as it is ready, without a lock that they meet at;
 //          the sides may be cut differently, and either may be a start ahead, or freed first.
 // Method:  the set-up matches as a message does, on a channel of its own. From then on the two name each other. A start of
-//          the receiver clears one epoch at the sender. Each partition has a word with the epoch in which it was last ready:
-//          MPI_Pready writes it and then looks whether that epoch is clear; what clears it writes that and then
-//          looks at the words, all in one order (seq_cst). Whoever sees both takes the partition by compare-and-swap; who
-//          takes the last of a group (mapping.hpp) sends it: into the receiver's buffer, where the wire can write there,
+//          the receiver clears one epoch at the sender. Whoever sees that a partition is ready and its epoch clear takes it
+//          (readiness.hpp); who takes the last of a group (mapping.hpp) sends it: into the receiver's buffer, where the wire can write there,
 //          else by packets. The receiver counts bytes, for each partition of its own.
 // Late:    what was ready before the receiver's start was known is sent by a task, as a copy must not hold the VCI's lock.
 // Waiting: threads are ready within a few per cent of their time of each other. Whoever waits for the last of them does not
@@ -18,6 +16,7 @@
 // Threads: MPI_Pready and MPI_Parrived any number. Start, link, clear, and the end: the VCI's lock.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 
@@ -27,6 +26,7 @@
 #include "p2p/p2p.hpp"
 #include "part/mapping.hpp"
 #include "part/packets.hpp"
+#include "part/readiness.hpp"
 #include "vci/vci.hpp"
 #include "wire/single_copy.hpp"
 
@@ -52,7 +52,7 @@ struct Send : mpi::Request, vci::Task {
   struct Group : vci::SendOp {
     Send* send;
     std::uint64_t at, end;
-    std::atomic<std::uint32_t> ready{0};  // partitions, of this epoch
+    Readiness::Count taken;  // partitions, of this epoch
   };
 
   Send(mpi::Comm& comm, const Arguments& arguments) noexcept;
@@ -63,18 +63,16 @@ struct Send : mpi::Request, vci::Task {
   // Sends everything that is ready in this epoch, which is clear.
   void catch_up(std::uint32_t epoch) noexcept;
   // The receiver has started as often as this side: what is ready moves at once.
-  bool is_cleared() const noexcept { return args.peer == MPI_PROC_NULL || is_clear(epoch); }
+  bool is_cleared() const noexcept { return args.peer == MPI_PROC_NULL || readiness.is_clear(epoch); }
   void make_groups(std::uint32_t receivers) noexcept;
   void done() noexcept;
 
   Arguments args;
   mpi::PackCursor cursor;
-  std::unique_ptr<std::atomic<std::uint32_t>[]> words;  // 2 * epoch, and 1 when it is taken
-  std::unique_ptr<Group[]> groups;                      // once linked
+  Readiness readiness;
+  std::unique_ptr<Group[]> groups;  // once linked
   Grouping grouping;
   std::uint32_t epoch = 0;
-  std::atomic<std::uint32_t> cleared{0};  // epoch
-  std::atomic<std::uint32_t> left{0};     // groups that are not sent; 1 before it is linked
   Setup setup;
   vci::Lane* lane = nullptr;
   std::uint64_t receiver = 0;
@@ -87,9 +85,7 @@ struct Send : mpi::Request, vci::Task {
   bool over = false;   // the receiver has said bye
 
  private:
-  bool is_clear(std::uint32_t e) const noexcept {
-    return static_cast<std::int32_t>(cleared.load(std::memory_order_seq_cst) - e) >= 0;
-  }
+  std::uint32_t messages() const noexcept { return std::max(grouping.groups(), 1u); }
   void take(std::uint32_t partition, std::uint32_t e) noexcept;
   void send(Group& group) noexcept;
   bool place(Group& group) noexcept;

@@ -48,7 +48,7 @@ void bury(Send& send) {
   mpi::Datatype& type = *send.args.type;
   vci::Vci& vci = *send.vci;
   const bool lost = p2p::has_losses(comm) && p2p::is_lost(comm, send.args.peer);
-  send.words.reset();
+  send.readiness.drop();
   send.groups.reset();
   vci.lock().lock();
   send.empty = true;
@@ -74,10 +74,10 @@ bool step_late(vci::Task& task) {
   auto& send = static_cast<Send&>(task);
   vci::Vci& vci = *send.vci;
   for (;;) {
-    const std::uint32_t cleared = send.cleared.load(std::memory_order_acquire);
+    const std::uint32_t cleared = send.readiness.cleared(std::memory_order_acquire);
     send.catch_up(cleared);
     vci.lock().lock();
-    if (send.cleared.load(std::memory_order_relaxed) == cleared) break;
+    if (send.readiness.cleared(std::memory_order_relaxed) == cleared) break;
     vci.lock().unlock();
   }
   send.late = false;
@@ -90,7 +90,7 @@ bool step_late(vci::Task& task) {
 bool give_up(mpi::Request& request) {
   Send& send = as_send(request);
   if (!p2p::is_lost(*send.comm, send.args.peer)) return false;
-  if (send.left.exchange(0, std::memory_order_acq_rel) == 0) return send.is_complete();
+  if (!send.readiness.end()) return send.is_complete();
   send.error = MPI_ERR_PROC_ABORTED;
   p2p::finish(send);
   return true;
@@ -124,7 +124,7 @@ Send::Send(mpi::Comm& c, const Arguments& arguments) noexcept : Request(kSendTyp
 
 void Send::make_groups(std::uint32_t receivers) noexcept {
   grouping = Grouping(args.partitions, receivers, args.each);
-  const std::uint32_t n = std::max(grouping.groups(), 1u);
+  const std::uint32_t n = messages();
   groups.reset(new (std::nothrow) Group[n]);
   if (groups == nullptr) vci->domain().fatal("no memory for a partitioned send");
   for (std::uint32_t i = 0; i < n; ++i) {
@@ -139,26 +139,24 @@ Status Send::start() noexcept {
   LockGuard guard(vci->lock());
   error = MPI_SUCCESS;
   complete.store(0, std::memory_order_relaxed);
-  left.store(linked ? std::max(grouping.groups(), 1u) : 1, std::memory_order_relaxed);
-  for (std::uint32_t i = 0; linked && i < grouping.groups(); ++i) groups[i].ready.store(0, std::memory_order_relaxed);
+  readiness.start(linked ? messages() : 1);
+  for (std::uint32_t i = 0; linked && i < grouping.groups(); ++i) groups[i].taken.start();
   ++epoch;
   active = true;
   if (refused) fail();
-  if (linked && args.partitions == 0 && (args.peer == MPI_PROC_NULL || is_clear(epoch))) send_empty();
+  if (linked && args.partitions == 0 && is_cleared()) send_empty();
   return Status::ok();
 }
 
 Status Send::ready(std::uint32_t partition) noexcept {
   const std::uint32_t e = epoch;
-  std::atomic<std::uint32_t>& word = words[partition];
-  std::uint32_t before = word.load(std::memory_order_relaxed);
-  if (before / 2 == e || !word.compare_exchange_strong(before, 2 * e, std::memory_order_seq_cst)) {
+  if (!readiness.mark(partition, e)) {
     return heddle::error(MPI_ERR_ARG, "partition %u has been made ready before, since the send to rank %d was started",
                          partition, args.peer);
   }
-  if (args.peer != MPI_PROC_NULL && !is_clear(e)) {
+  if (args.peer != MPI_PROC_NULL && !readiness.is_clear(e)) {
     vci->progress();  // the receiver may have said it
-    if (is_clear(e)) catch_up(e);
+    if (readiness.is_clear(e)) catch_up(e);
     return Status::ok();
   }
   take(partition, e);
@@ -167,16 +165,15 @@ Status Send::ready(std::uint32_t partition) noexcept {
 
 void Send::catch_up(std::uint32_t e) noexcept {
   for (std::uint32_t i = 0; i < args.partitions; ++i) {
-    if (words[i].load(std::memory_order_seq_cst) == 2 * e) take(i, e);
+    if (readiness.is_marked(i, e)) take(i, e);
   }
 }
 
 void Send::take(std::uint32_t partition, std::uint32_t e) noexcept {
-  std::uint32_t mine = 2 * e;
-  if (!words[partition].compare_exchange_strong(mine, 2 * e + 1, std::memory_order_acq_rel)) return;
+  if (!readiness.take(partition, e)) return;
   const std::uint32_t g = grouping.of(partition), count = grouping.count(g);
   Group& group = groups[g];
-  if (count != 1 && group.ready.fetch_add(1, std::memory_order_acq_rel) + 1 != count) return;
+  if (!group.taken.is_last(count)) return;
   group.at = grouping.first(g) * args.each;
   group.end = group.at + count * args.each;
   send(group);
@@ -220,15 +217,11 @@ void Send::send_empty() noexcept {
 }
 
 void Send::done() noexcept {
-  std::uint32_t n = left.load(std::memory_order_relaxed);
-  do {
-    if (n == 0) return;  // given up
-  } while (!left.compare_exchange_weak(n, n - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
-  if (n == 1) p2p::finish(*this);
+  if (readiness.is_last_sent()) p2p::finish(*this);
 }
 
 void Send::fail() noexcept {
-  if (left.exchange(0, std::memory_order_acq_rel) == 0) return;
+  if (!readiness.end()) return;
   error = MPI_ERR_TRUNCATE;
   p2p::finish(*this);
 }
@@ -246,17 +239,15 @@ void Send::link(const LinkPrefix& prefix, std::uint32_t receivers) noexcept {
   const bool writes = cursor.contiguous() && memory != nullptr && memory->way() != wire::PeerMemory::Way::kRefused;
   address = writes ? prefix.address : 0;
   make_groups(receivers);
-  if (active && left.load(std::memory_order_relaxed) != 0) {
-    left.store(std::max(grouping.groups(), 1u), std::memory_order_relaxed);
-  }
+  if (active) readiness.link(messages());
 }
 
 void Send::clear(std::uint32_t e) noexcept {
   if (freed) return;
-  cleared.store(e, std::memory_order_seq_cst);
+  readiness.clear(e);
   if (args.partitions == 0 && active && epoch == e) return send_empty();
   for (std::uint32_t i = 0; i < args.partitions && !late; ++i) {
-    if (words[i].load(std::memory_order_seq_cst) != 2 * e) continue;
+    if (!readiness.is_marked(i, e)) continue;
     late = true;
     vci->domain().add_task(*this);
   }

@@ -95,24 +95,15 @@ void Backlog::add_row(Operation& operation, std::uint64_t at, std::size_t bytes)
     fetches_ = true;
   }
   tail_ += entry.units;
-  ring_.tail.store(tail_, std::memory_order_release);
+  ring_.publish(tail_);
 }
 
 // An entry of so many bytes at tail_, which has its `units`.
 BacklogRing::Entry* Backlog::take_room(std::size_t bytes) {
   const std::uint64_t units = (bytes + Ring::kUnit - 1) / Ring::kUnit;
-  const std::uint64_t to_end = Ring::kUnits - tail_ % Ring::kUnits;
-  const std::uint64_t skipped = units > to_end ? to_end : 0;
-  const std::uint64_t end = tail_ + skipped + units;
+  const std::uint64_t end = tail_ + Ring::skipped(tail_, units) + units;
   if (end - collected_ > Ring::kUnits) settle(std::max(tail_ - std::min(tail_, Ring::kUnits / 2), end - Ring::kUnits));
-  if (skipped != 0) {
-    ring_.at(tail_).kind = Ring::kSkip;
-    ring_.at(tail_).units = static_cast<std::uint16_t>(skipped);
-    tail_ += skipped;
-  }
-  Ring::Entry& entry = ring_.at(tail_);
-  entry.units = static_cast<std::uint16_t>(units);
-  return &entry;
+  return &ring_.begin(&tail_, units);
 }
 
 bool Backlog::is_worth_asking() noexcept {
@@ -176,7 +167,7 @@ Status Backlog::take_failure(int instead) {
 void Backlog::settle(std::uint64_t position) {
   if (skip_ != 0) --skip_;
   wait_for_target(position);
-  if (ring_.head.load(std::memory_order_acquire) < position) {
+  if (!ring_.is_done(position)) {
     wake_now_and_then();
     Status status = take_back();
     if (status) {
@@ -185,7 +176,7 @@ void Backlog::settle(std::uint64_t position) {
       if (ring_.head.load(std::memory_order_relaxed) != tail_) status = go_by_messages();
     }
     fail(status);
-    if (ring_.head.load(std::memory_order_acquire) < position) {  // the target is lost
+    if (!ring_.is_done(position)) {  // the target is lost
       ring_.head.store(tail_, std::memory_order_relaxed);
       collected_ = tail_;
       return;
@@ -207,7 +198,7 @@ void Backlog::wait_for_target(std::uint64_t position) noexcept {
       return;
     }
     // It has looked before the last entry was there.
-    if (!is_asked() && ring_.head.load(std::memory_order_acquire) < position) ask();
+    if (!is_asked() && !ring_.is_done(position)) ask();
     cpu_relax();
     if (round % kTimeEvery != kTimeEvery - 1) continue;
     domain_of(window_).progress(*window_.comm->vci,
@@ -240,12 +231,11 @@ Status Backlog::do_all() {
   Status first;
   Memory memory(window_, target_, nullptr);
   Operation operation{};
-  std::uint64_t head = ring_.head.load(std::memory_order_relaxed);
-  while (head != tail_) {
-    Ring::Entry& entry = ring_.at(head);
+  ring_.do_rest(tail_, [&](std::uint64_t* head) {
+    Ring::Entry& entry = ring_.at(*head);
     Status status;
     if (entry.kind <= static_cast<std::uint8_t>(Kind::kGet)) {
-      status = do_rows(&head);
+      status = do_rows(head);
     } else {
       if (entry.kind != Ring::kSkip) {
         entry.describe(&operation);
@@ -253,13 +243,13 @@ Status Backlog::do_all() {
       }
       if (status || target_.memory->way() != wire::PeerMemory::Way::kRefused) {
         if (!status) entry.has_out = 0;
-        head += entry.units;
+        *head += entry.units;
       }
     }
-    ring_.head.store(head, std::memory_order_release);
-    if (!status && target_.memory->way() == wire::PeerMemory::Way::kRefused) return first;
+    if (!status && target_.memory->way() == wire::PeerMemory::Way::kRefused) return false;
     if (first) first = status;
-  }
+    return true;
+  });
   return first;
 }
 
@@ -309,20 +299,17 @@ Status Backlog::go_by_messages() {
 
 void Backlog::collect() noexcept {
   const std::uint64_t head = ring_.head.load(std::memory_order_acquire);
-  while (fetches_ && collected_ != head) {
-    Ring::Entry& entry = ring_.at(collected_);
-    if (entry.kind != Ring::kSkip && entry.has_out != 0) std::memcpy(entry.out, entry.result(), entry.bytes);
-    collected_ += entry.units;
+  if (fetches_) {
+    ring_.for_each(collected_, head, [](Ring::Entry& entry) {
+      if (entry.has_out != 0) std::memcpy(entry.out, entry.result(), entry.bytes);
+    });
   }
   collected_ = head;
   if (collected_ == tail_) fetches_ = false;
 }
 
 void Backlog::let_go() noexcept {
-  domain_of(window_).wait(*window_.comm->vci, [&] {
-    const bool is_named = is_asked() || ring_.busy.load(std::memory_order_acquire) != 0;
-    return !is_named || is_lost(window_, rank_);
-  });
+  domain_of(window_).wait(*window_.comm->vci, [&] { return ring_.is_left(packets_) || is_lost(window_, rank_); });
 }
 
 Backlog* backlog_of(Window& window, int rank) noexcept {

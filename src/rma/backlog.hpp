@@ -12,22 +12,8 @@
 //          for in vain, the less often it is. Nor is one that sleeps, but it is woken now and then; nor any where ranks outnumber cores.
 // Where the kernel refuses: the packet and a question behind it go the way of messages (active.hpp).
 //
-//     ring     0        64                 128                  192
-//              +--------+------------------+--------------------+---------------- - -
-//              | tail   | head 64, seen 16 | busy 32            | units of 64 bytes
-//              |        | failure 32       |                    |
-//              +--------+------------------+--------------------+---------------- - -
-//     entry    0      8        12       14    15    16    18       19        20       24      32
-//              +------+--------+--------+-----+-----+-----+--------+---------+--------+-------+---- - -
-//              | at   | bytes  | units  |kind | op  | type| has_in | has_out | unused | out   | in, compare, result
-//              +------+--------+--------+-----+-----+-----+--------+---------+--------+-------+---- - -
-//
-//     Positions count units and never go back. An entry lies in a row; one of kSkip fills the end. `out` is the origin's.
-//
 // Threads: of the origin any, one at a time under `lock_`; at the target a handler, under the lock of the VCI.
-// Order:   entries are published by `tail` and results by `head`, release and acquire; `busy` guards `head`. `seen` says
-//          which packet the target was last at the end of: one that crosses with an entry may miss it, and then the origin asks again, or
-//          does it.
+// Order:   backlog_ring.hpp.
 // Cost:    32 KiB for each target that short accesses went to; a put of 8 bytes and its flush 0.65 us, docs/decisions/windows.md.
 #pragma once
 
@@ -36,52 +22,11 @@
 
 #include "base/lock.hpp"
 #include "base/status.hpp"
+#include "rma/backlog_ring.hpp"
 #include "rma/operation.hpp"
 #include "rma/window.hpp"
 
 namespace heddle::rma {
-
-struct BacklogRing {
-  static constexpr std::uint64_t kUnit = kCacheLine, kUnits = 512;
-  static constexpr std::uint8_t kSkip = 255;  // beside Kind
-  struct Entry {
-    std::uint64_t at;
-    std::uint32_t bytes;
-    std::uint16_t units;
-    std::uint8_t kind, op;
-    std::uint16_t type;
-    std::uint8_t has_in, has_out;
-    std::uint32_t unused;
-    std::byte* out;
-
-    std::byte* in() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-    std::byte* compare() noexcept { return in() + (has_in != 0 ? bytes : 0); }
-    std::byte* result() noexcept {
-      return compare() + (kind == static_cast<std::uint8_t>(Kind::kCompareAndSwap) ? bytes : 0);
-    }
-    // As the one who does it wants it.
-    Step step() noexcept { return {at, bytes, in(), has_out != 0 ? result() : nullptr, compare()}; }
-    void describe(Operation* operation) const noexcept;  // what to do, without where
-  };
-
-  alignas(kCacheLine) std::atomic<std::uint64_t> tail{0};
-  // An origin that waits looks here all the time,
-  alignas(kCacheLine) std::atomic<std::uint64_t> head{0};
-  std::atomic<std::uint16_t> seen{0};              // the number of the last packet that was seen, after what it led to
-  std::atomic<std::int32_t> failure{MPI_SUCCESS};  // the class of the last error
-  // and here only when it does entries itself.
-  alignas(kCacheLine) std::atomic<std::uint32_t> busy{0};
-  alignas(kCacheLine) std::byte units[kUnits * kUnit];
-
-  Entry& at(std::uint64_t position) noexcept { return *reinterpret_cast<Entry*>(&units[position % kUnits * kUnit]); }
-  bool try_take() noexcept {
-    std::uint32_t free = 0;
-    return busy.load(std::memory_order_relaxed) == 0 && busy.compare_exchange_strong(free, 1);
-  }
-  void give_back() noexcept { busy.store(0); }
-};
-static_assert(sizeof(BacklogRing::Entry) == 32 && offsetof(BacklogRing::Entry, out) == 24);
-static_assert(offsetof(BacklogRing, head) == 64 && offsetof(BacklogRing, units) == 192);
 
 // What an origin has written down for one target.
 class Backlog {
@@ -124,7 +69,7 @@ class Backlog {
   bool is_worth_asking() noexcept;
   bool is_asleep() noexcept;
   void wake_now_and_then() noexcept;
-  bool is_asked() const noexcept { return ring_.seen.load(std::memory_order_acquire) != packets_; }
+  bool is_asked() const noexcept { return !ring_.has_seen(packets_); }
   void ask() noexcept;
   void post() noexcept;
   // Everything before that position is done, and what was fetched is here. The first error stays in failed_.
