@@ -11,7 +11,7 @@ namespace heddle::wire {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::uint32_t kLines = 64, kSmallCells = 16, kCells = 4;  // of a board for all
+constexpr std::uint32_t kLines = 64, kSmallCells = 16;  // of a board for all
 constexpr std::size_t kAllCells = 1 << 20, kSmallest = 4096, kLargest = 64 << 10;
 
 constexpr std::size_t whole(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }

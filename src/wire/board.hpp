@@ -35,6 +35,7 @@ class NodeMemory;
 
 class Board {
  public:
+  static constexpr std::uint32_t kCells = 4;  // of each rank, in a board for all: the fewest of its places
   static constexpr std::size_t kInline = BoardLines::kInline,
                                kSmall = 256;  // bytes that a line, and a small cell, have room for
 
