@@ -11,7 +11,7 @@
 
 namespace heddle {
 
-template <class T, T* T::* kNext, class Atomics = StdAtomics>
+template <class T, T* T::*kNext, class Atomics = StdAtomics>
 class BasicPushStack {
  public:
   void push(T& element) noexcept {
@@ -42,7 +42,7 @@ class BasicPushStack {
  private:
   typename Atomics::template atomic<T*> top_{nullptr};
 };
-template <class T, T* T::* kNext>
+template <class T, T* T::*kNext>
 using PushStack = BasicPushStack<T, kNext>;
 
 }  // namespace heddle

@@ -71,7 +71,7 @@ class Port {
   std::vector<Incoming> incoming_;  // by source, which sends one after the other
   std::size_t unsent_ = 0;
   std::uint64_t tokens_ = 0;
-  std::uint32_t generation_ = 0;         // the newest of closed interfaces
+  std::uint32_t generation_ = 0;  // the newest of closed interfaces
   PushStack<Message, &Message::next_sent_> sent_;
 };
 
