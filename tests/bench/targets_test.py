@@ -116,6 +116,9 @@ class Scaling(unittest.TestCase):
         self.assertAlmostEqual(figure(9), 20)
         self.assertAlmostEqual(figure(1.5, unsteady={targets.SWITCHES}), 10)
         self.assertAlmostEqual(figure(1.5, best=12), 12)
+        self.assertAlmostEqual(figure(1.5, best=20), 15)
+        self.assertAlmostEqual(figure(1.5, best=8), 10)
+        self.assertAlmostEqual(figure(0.5, best=8), 5)
 
     def test_one_core_has_no_limits(self):
         self.assertEqual(judge("p2p", "rate", 8, "M/s", 1.0, limits={("busy", 0): 3.0})["figure"], 45)
