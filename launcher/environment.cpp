@@ -12,6 +12,16 @@ bool left_by_a_launcher(std::string_view entry) {
   return entry.starts_with("PMI_") || entry.starts_with("PMI2_") || entry.starts_with("PMIX_");
 }
 
+// Ranks that outnumber the cores give way to each other all the time, and at each switch the kernel updates what glibc has
+// registered for restartable sequences: a tenth of a ring's time (docs/decisions/waiting.md). glibc uses them for
+// sched_getcpu() alone; a library that needs them registers its own then. What the user says of them holds.
+std::string without_restartable_sequences(std::string tunables) {
+  if (tunables.find("glibc.pthread.rseq=") == tunables.npos) {
+    tunables += tunables.empty() ? "glibc.pthread.rseq=0" : ":glibc.pthread.rseq=0";
+  }
+  return tunables;
+}
+
 }  // namespace
 
 Environment::Environment(const NodeSpec& spec, const Program& program, int node_cores) {
@@ -25,9 +35,18 @@ Environment::Environment(const NodeSpec& spec, const Program& program, int node_
   set("HEDDLE_LOCAL_SIZE", here);
   set("MPI_LOCALNRANKS", here);
   set("HEDDLE_NODE_CORES", std::to_string(node_cores));
+  if (spec.ranks.size() > static_cast<std::size_t>(std::max(node_cores, 1))) {
+    set("GLIBC_TUNABLES", without_restartable_sequences(value_of("GLIBC_TUNABLES")));
+  }
   set("HEDDLE_LAUNCHER_PID", std::to_string(getpid()));
   for (const char* name : {"PMI_RANK", "HEDDLE_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_FD"}) set(name, "");
   of_rank_begin_ = entries_.size() - 4;
+}
+
+std::string Environment::value_of(const std::string& name) const {
+  const std::string start = name + "=";
+  const auto found = std::ranges::find_if(entries_, [&](const std::string& e) { return e.starts_with(start); });
+  return found == entries_.end() ? std::string() : found->substr(start.size());
 }
 
 void Environment::set(const std::string& name, const std::string& value) {

@@ -5,6 +5,7 @@
 //            PMI_FD PMI_RANK PMI_SIZE        PMI-1 (src/boot/pmi1.hpp)
 //            HEDDLE_*                        the node (src/boot/launch_facts.hpp)
 //            MPI_LOCALRANKID MPI_LOCALNRANKS the same for scripts written for MPICH
+//            GLIBC_TUNABLES                  where ranks outnumber cores: restartable sequences off
 //          A job over several hosts adds mpiexec's own HEDDLE_* variables before the user's.
 #pragma once
 
@@ -24,6 +25,7 @@ class Environment {
   const std::vector<std::string>& of_rank(int rank, int local, int pmi_fd);
 
  private:
+  std::string value_of(const std::string& name) const;
   void set(const std::string& name, const std::string& value);
 
   std::vector<std::string> entries_;

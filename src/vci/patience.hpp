@@ -12,7 +12,7 @@
 //          With a network, the peer that waits for this core may be a rank of another host, where hosts
 //          are containers: a yield that gave the core away and brought nothing is followed by a sleep, which the network ends.
 // Threads: one object for one wait, on its stack; what was learnt belongs to the thread.
-// Cost:    two clock_gettime (20 ns each) a yield.
+// Cost:    two clock_gettime (20 ns each) a yield, but where the job's own ranks want the core.
 #pragma once
 
 #include <time.h>
@@ -46,6 +46,7 @@ class Patience {
     if (idle_++ == 0) crowded_spins_ = few_spins;
     if (crowded) spins = crowded_spins_;
     spins /= cost_;
+    in_crowd_ = crowded && cost_ == 1;
     in_few_ = crowded && idle_ < spins;
     if (crowded && idle_ == spins) few_spins = std::max(few_spins - 1, kFewest);
     if (idle_ >= spins + yields || (was_shared && cost_ != 1)) return Step::kSleep;
@@ -53,12 +54,15 @@ class Patience {
     return idle_ >= spins || idle_ % std::max(rounds, 1u) == 0 ? Step::kYield : Step::kSpin;
   }
   void yield() noexcept {
+    yielded_ = true;
+    long_ = shared_ = false;
+    if (in_crowd_)
+      return yield_core();  // it is the job's own ranks that want the core, and however long that takes they are to have it
     const std::int64_t before = now();
     yield_core();
     const std::int64_t took = now() - before;
     long_ = took > kLongNs;
     shared_ = took > kSharedNs;
-    yielded_ = true;
   }
   // Begins anew, having learnt nothing.
   void go_on() noexcept { idle_ = 0; }
@@ -101,6 +105,7 @@ class Patience {
   unsigned idle_ = 0;
   unsigned crowded_spins_ = kFewest;
   bool in_few_ = false;  // it spins those
+  bool in_crowd_ = false;
   bool yielded_ = false;
   bool long_ = false, shared_ = false;
 };

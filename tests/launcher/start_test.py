@@ -151,6 +151,16 @@ class Environment(Case):
         self.assertEqual(sorted(n for n in names if n.startswith("PMI")), ["PMI_FD", "PMI_RANK", "PMI_SIZE"])
         self.assertEqual((names["PMI_RANK"], names["HEDDLE_LOCAL_RANK"]), ("0", "0"))
 
+    def test_no_restartable_sequences_where_ranks_outnumber_cores(self):
+        cpus = len(os.sched_getaffinity(0))
+        show = ("sh", "-c", "echo x$GLIBC_TUNABLES")
+        own = {n: v for n, v in os.environ.items() if n != "GLIBC_TUNABLES"}
+        for ranks, said, seen in ((cpus, None, ""), (cpus + 1, None, "glibc.pthread.rseq=0"), (cpus + 1, "a.b=1", "a.b=1:glibc.pthread.rseq=0"),
+                                  (cpus + 1, "glibc.pthread.rseq=1", "glibc.pthread.rseq=1")):
+            with self.subTest(ranks=ranks, said=said):
+                env = own if said is None else {**own, "GLIBC_TUNABLES": said}
+                self.assertEqual(self.lines("-n", ranks, *show, env=env), [f"x{seen}"] * ranks)
+
     def test_facts_of_the_node(self):
         cpus = len(os.sched_getaffinity(0))
         show = ("sh", "-c", "echo $HEDDLE_LOCAL_RANK $HEDDLE_LOCAL_SIZE $HEDDLE_NODE_CORES $MPI_LOCALRANKID")
