@@ -196,6 +196,8 @@ class Domain {
   std::vector<std::unique_ptr<wire::Wire>> wires_;
   std::vector<wire::Wire*> wire_list_;
   const unsigned round_cost_ = wires_.size() == 1 ? 1 : kFabricCost;
+  // Where each rank has a core some thread of the peer is likely to be awake, so these rounds are worth more.
+  const unsigned few_ = options_.local_ranks > options_.cores ? 1 : 4;
   unsigned uncounted_ = wires_.size() == 1 ? kUncounted : 0;  // the rounds at the beginning of a wait
   portals::Budget::Pool header_pool_{options_.flow.lendable_headers(), options_.vcis};
   portals::Budget::Pool byte_pool_{options_.flow.lendable_bytes(), options_.vcis};
@@ -231,7 +233,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
   if (!more_than_cores(most_waiters_) && Patience::may_poll(uncounted_) && comes_soon(vci, done)) return;
   const std::uint32_t waiters = waiters_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (waiters > most_waiters_.load(std::memory_order_relaxed)) most_waiters_.store(waiters, std::memory_order_relaxed);
-  Patience patience(round_cost_, more_than_cores(most_waiters_));
+  Patience patience(round_cost_, more_than_cores(most_waiters_), few_);
   bool finished = false;
   for (unsigned round = 0; !finished && !done(); ++round) {
     if (round % kLookEvery == kLookEvery - 1) look_for_losses();

@@ -29,9 +29,10 @@ class Patience {
   enum class Step { kSpin, kYield, kSleep };
 
   // `cost`: of a round, in those of shared memory alone. `siblings`: the job's ranks and threads are more than the cores,
-  // though not all of them wait now.
-  explicit Patience(unsigned cost = 1, bool siblings = false) noexcept
+  // though not all of them wait now. `few`: the rounds in a crowd, in those where the ranks alone are one.
+  explicit Patience(unsigned cost = 1, bool siblings = false, unsigned few = 1) noexcept
       : cost_(cost),
+        few_(few),
         most_(siblings    ? kSoonest
               : cost == 1 ? kLatest
                           : kMostRounds) {}
@@ -43,7 +44,7 @@ class Patience {
   Step next(bool crowded, unsigned spins, unsigned yields) noexcept {
     const bool was_shared = yielded_ && shared_;
     if (yielded_) learn(false);
-    if (idle_++ == 0) crowded_spins_ = few_spins;
+    if (idle_++ == 0) crowded_spins_ = few_spins * few_;
     if (crowded) spins = crowded_spins_;
     spins /= cost_;
     in_crowd_ = crowded && cost_ == 1;
@@ -97,10 +98,10 @@ class Patience {
 
   // Rounds of polling from one yield to the next; a power of two.
   inline static thread_local unsigned yield_after = 1024;
-  // Rounds of polling before the first yield where others wait for the core.
+  // Rounds of polling before the first yield where others wait for the core: so many times `few_`.
   inline static thread_local unsigned few_spins = kMostFew;
 
-  const unsigned cost_;
+  const unsigned cost_, few_;
   const unsigned most_;  // rounds from one yield to the next
   unsigned idle_ = 0;
   unsigned crowded_spins_ = kFewest;
