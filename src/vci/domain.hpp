@@ -186,8 +186,9 @@ class Domain {
   static constexpr std::int64_t kLookEveryNs = 50'000'000;  // for losses; a question is a system call
   static constexpr unsigned kSpins = 20'000;                // about 1 ms, while every rank has a core
   static constexpr unsigned kFabricCost = 2;                // of a round that asks a network, too: they take 8 ms then
-  static constexpr unsigned kCrowdedTests = 4;              // in vain, then others should run
-  static constexpr unsigned kTests = 4096;  // in vain, before one yields for whoever shares the core unknown to us
+  static constexpr unsigned kThreadsFew = 4;    // times the rounds in a crowd of threads, whose ranks have cores
+  static constexpr unsigned kCrowdedTests = 4;  // in vain, then others should run
+  static constexpr unsigned kTests = 4096;      // in vain, before one yields for whoever shares the core unknown to us
   static constexpr unsigned kYields = kWithout == Without::kLocks ? 1u << 30 : 64;  // no sleep looks at others' VCIs
   static constexpr std::int64_t kSleepNs = 100'000'000;  // a wake-up ends it; this bound only limits the harm of a bug
   static constexpr std::int64_t kBusySleepNs = 1'000'000;  // while a send waits for room: not every wire rings for that
@@ -196,8 +197,7 @@ class Domain {
   std::vector<std::unique_ptr<wire::Wire>> wires_;
   std::vector<wire::Wire*> wire_list_;
   const unsigned round_cost_ = wires_.size() == 1 ? 1 : kFabricCost;
-  // Where each rank has a core some thread of the peer is likely to be awake, so these rounds are worth more.
-  const unsigned few_ = options_.local_ranks > options_.cores ? 1 : 4;
+  const unsigned few_ = options_.local_ranks > options_.cores ? 1 : kThreadsFew;
   unsigned uncounted_ = wires_.size() == 1 ? kUncounted : 0;  // the rounds at the beginning of a wait
   portals::Budget::Pool header_pool_{options_.flow.lendable_headers(), options_.vcis};
   portals::Budget::Pool byte_pool_{options_.flow.lendable_bytes(), options_.vcis};

@@ -8,7 +8,8 @@
 //          the next comes later. A sibling that computes is no stranger: what it brings comes much later, so where the job
 //          has more threads than cores yields come as soon as they may.
 //          Where more wait than there are cores, it spins for a few rounds only: more of them where that brought something
-//          (the peer has the other core, and a switch costs more than the rounds), fewer where it did not.
+//          (the peer has the other core, and a switch costs more than the rounds), fewer where it did not. Where only
+//          threads are too many for the cores, those rounds are more, with a yield now and then.
 //          With a network, the peer that waits for this core may be a rank of another host, where hosts
 //          are containers: a yield that gave the core away and brought nothing is followed by a sleep, which the network ends.
 // Threads: one object for one wait, on its stack; what was learnt belongs to the thread.
@@ -29,7 +30,7 @@ class Patience {
   enum class Step { kSpin, kYield, kSleep };
 
   // `cost`: of a round, in those of shared memory alone. `siblings`: the job's ranks and threads are more than the cores,
-  // though not all of them wait now. `few`: the rounds in a crowd, in those where the ranks alone are one.
+  // though not all of them wait now. `few`: so many times the rounds in a crowd.
   explicit Patience(unsigned cost = 1, bool siblings = false, unsigned few = 1) noexcept
       : cost_(cost),
         few_(few),
@@ -98,10 +99,11 @@ class Patience {
 
   // Rounds of polling from one yield to the next; a power of two.
   inline static thread_local unsigned yield_after = 1024;
-  // Rounds of polling before the first yield where others wait for the core: so many times `few_`.
+  // Rounds of polling before every one is followed by a yield, where others wait for the core: so many times `few_`.
   inline static thread_local unsigned few_spins = kMostFew;
 
-  const unsigned cost_, few_;
+  const unsigned cost_;
+  const unsigned few_;
   const unsigned most_;  // rounds from one yield to the next
   unsigned idle_ = 0;
   unsigned crowded_spins_ = kFewest;

@@ -11,8 +11,8 @@ using Step = Patience::Step;
 constexpr unsigned kSpins = 1000, kYields = 64;
 
 // Rounds in vain until the first yield, of a wait that nothing ends.
-unsigned spins_in_vain(bool crowded, unsigned cost = 1, unsigned few = 1) {
-  Patience patience(cost, !crowded, few);
+unsigned spins_in_vain(bool crowded, unsigned cost = 1) {
+  Patience patience(cost, !crowded);
   for (unsigned round = 1;; ++round) {
     if (patience.next(crowded, kSpins, kYields) == Step::kYield) return round;
   }
@@ -58,20 +58,14 @@ TEST(Patience, LearnsFromHalfAsManyRoundsWithANetwork) {
   EXPECT_EQ(spins_in_vain(true), 4u);
 }
 
-TEST(Patience, SpinsFourTimesAsManyWhereTheRanksHaveCores) {
+TEST(Patience, YieldsNowAndThenBeforeEveryRoundWhereOnlyThreadsAreTooMany) {
   for (int i = 0; i < 3; ++i) arrives_after(3);
-  EXPECT_EQ(spins_in_vain(true, 1, 4), 64u);
-  EXPECT_EQ(spins_in_vain(true, 1, 4), 60u);
-  for (int i = 0; i < 20; ++i) spins_in_vain(true, 1, 4);
-  EXPECT_EQ(spins_in_vain(true, 1, 4), 16u);
-}
-
-TEST(Patience, YieldsNowAndThenBeforeItYieldsEveryRoundWhereThreadsAreTheCrowd) {
-  for (int i = 0; i < 3; ++i) arrives_after(3);
-  Patience patience(1, true, 4);
-  for (unsigned round = 1; round < 70; ++round) {
-    const Step step = patience.next(true, kSpins, kYields);
-    EXPECT_EQ(step, round % 16 == 0 || round >= 64 ? Step::kYield : Step::kSpin) << "round " << round;
+  for (const unsigned few : {64u, 60u}) {  // it learns there, too
+    Patience patience(1, true, 4);
+    for (unsigned round = 1; round < 70; ++round) {
+      const Step step = patience.next(true, kSpins, kYields);
+      EXPECT_EQ(step, round % 16 == 0 || round >= few ? Step::kYield : Step::kSpin) << "round " << round;
+    }
   }
 }
 
