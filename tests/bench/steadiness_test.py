@@ -12,13 +12,13 @@ import steadiness  # noqa: E402
 import suites  # noqa: E402
 
 
-def run(lines, watch=None, patience=0):
+def run(lines, watch=None, patience=3, takes=1):
     """A run of which the line takes `lines[0]` before, `lines[1]` after, and so on; which attempt's result counts. With
-    `patience`, in looks, a slow line before a run is followed by another look."""
-    times, attempts = iter(lines), iter(range(100))
+    `patience`, in seconds, a slow line before a run is followed by another look, and a run of `takes` seconds is repeated."""
+    times, attempts, seconds = iter(lines), iter(range(100)), iter(range(0, 100 * takes, takes))
     watch = watch or steadiness.Steadiness(None, pause=lambda seconds: None)
-    watch.time_line = lambda: next(times)
-    watch.patience = patience * steadiness.EVERY
+    watch.time_line, watch.clock = lambda: next(times), lambda: next(seconds)
+    watch.patience = patience
     with contextlib.redirect_stderr(io.StringIO()):
         return watch.run(lambda: next(attempts)), watch
 
@@ -28,13 +28,10 @@ class SteadinessTest(unittest.TestCase):
         result, watch = run([50, 60])
         self.assertEqual((result, watch.repeated, watch.disturbed), (0, 0, 0))
 
-    def test_slow_before_or_after(self):
-        for lines in ([200, 50, 50, 50], [50, 200, 50, 50]):
-            with self.subTest(lines=lines):
-                first, watch = run([50, 50])
-                self.assertEqual(first, 0)
-                result, watch = run(lines, watch)
-                self.assertEqual((result, watch.repeated, watch.disturbed), (1, 1, 0))
+    def test_slow_after(self):
+        _, watch = run([50, 50])
+        result, watch = run([50, 200, 50, 50], watch)
+        self.assertEqual((result, watch.repeated, watch.disturbed), (1, 1, 0))
 
     def test_the_machine_gets_faster_meanwhile(self):
         """What ran before the first fast line is known to be slow only then."""
@@ -47,12 +44,18 @@ class SteadinessTest(unittest.TestCase):
         result, watch = run([50, 50], watch)
         self.assertEqual((result, watch.repeated, watch.disturbed), (0, 0, 0))
 
-    def test_slow_for_long(self):
-        watch = None
-        for _ in range(10):
-            _, watch = run([50, 50], watch)
-        result, watch = run([200] * 8, watch)
-        self.assertEqual((result, watch.repeated, watch.disturbed), (3, 3, 1))
+    def test_slow_after_each_until_patience_ends(self):
+        _, watch = run([50, 50])
+        result, watch = run([50, 200] * 3, watch, patience=5, takes=2)
+        self.assertEqual((result, watch.repeated, watch.disturbed), (2, 2, 1))
+
+    def test_without_patience(self):
+        _, watch = run([50, 50])
+        for lines in ([50, 200], [200, 50]):
+            with self.subTest(lines=lines):
+                watch.disturbed = 0
+                result, watch = run(lines, watch, patience=0)
+                self.assertEqual((result, watch.repeated, watch.disturbed), (0, 0, 1))
 
     def test_begins_when_the_cores_are_near(self):
         lines, waited = [200, 190, 50, 200], []
@@ -67,22 +70,22 @@ class SteadinessTest(unittest.TestCase):
 
     def test_waits_for_a_fast_line(self):
         _, watch = run([50, 50])
-        result, watch = run([200, 200, 50, 50], watch, patience=5)
+        result, watch = run([200, 200, 50, 50], watch, patience=1)
         self.assertEqual((result, watch.repeated, watch.disturbed), (0, 0, 0))
 
     def test_waits_for_long_without_getting_used_to_it(self):
         watch = None
         for _ in range(2):
             _, watch = run([50, 50], watch)
-        result, watch = run([200] * 100 + [50, 50], watch, patience=200)
+        result, watch = run([200] * 100 + [50, 50], watch, patience=50)
         self.assertEqual((result, watch.repeated, watch.disturbed), (0, 0, 0))
 
     def test_waits_no_longer_than_it_has_patience(self):
         watch = None
         for _ in range(10):
             _, watch = run([50, 50], watch)
-        result, watch = run([200] * 13, watch, patience=5)
-        self.assertEqual((result, watch.repeated, watch.disturbed), (3, 3, 1))
+        result, watch = run([200] * 6, watch, patience=1)  # four looks more, and the one after
+        self.assertEqual((result, watch.repeated, watch.disturbed), (0, 0, 1))
 
     def test_what_runs_on_one_core_needs_no_near_ones(self):
         command = ["echo", "result", "rate", "8", "1", "M/s"]
