@@ -156,6 +156,7 @@ BEGIN, END = "<!-- figures: bench/run --readme -->", "<!-- end of figures -->"
 
 
 def markdown(results):
+    """The table for README: of a suite that has targets only what they are about."""
     machine = results["machine"]
     lines = [f"Measured on {machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}, {machine['date']}, "
              f"in one go; medians of {results['turns']} turns."]
@@ -163,8 +164,9 @@ def markdown(results):
         lines[0] += " The machine was noisy: take them for an order of magnitude."
     lines += ["", "| | " + " | ".join(f"{e['title']} {e['version']}" for e in results["libraries"])
               + " | Heddle ÷ best peer | target | |", "|---" * (len(results["libraries"]) + 4) + "|"]
+    with_targets = {row["suite"] for row in results["results"] if row.get("target")}
     for row in results["results"]:
-        if row["suite"] == "limits":
+        if row["suite"] == "limits" or (row["suite"] in with_targets and not row.get("target")):
             continue
         cells = [cell_text(row, entry["name"]) for entry in results["libraries"]]
         texts = [label(row), *cells, ratio_text(row.get("heddle / best peer")), *target_texts(row)]
