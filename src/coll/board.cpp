@@ -19,9 +19,10 @@ Round round_of_all(const mpi::Comm& comm, std::size_t bytes, Buffer shows) noexc
 
 // The root shows, the others wait for it.
 Round round_from_root(const mpi::Comm& comm, std::size_t bytes, Buffer shows, int root) noexcept {
-  Round round{.bytes = bytes, .rings = true};
+  Round round{.bytes = bytes, .all_wait = false};
   if (comm.rank == root) {
     round.shows = shows;
+    round.wakes = Turn::kAll;
   } else {
     round.first = round.last = root;
   }
@@ -37,9 +38,12 @@ Round bcast_round(const mpi::Comm& comm, Buffer data, int root) noexcept {
 }
 
 Round gather_round(const mpi::Comm& comm, Buffer send, Buffer recv_each, int root) noexcept {
-  Round round{.bytes = size_of(comm.rank == root ? recv_each.bytes() : send.bytes()), .rings = true};
+  Round round{.bytes = size_of(comm.rank == root ? recv_each.bytes() : send.bytes()), .all_wait = false};
   if (!send.in_place()) round.shows = send;
-  if (comm.rank != root) return round;
+  if (comm.rank != root) {
+    round.wakes = root;
+    return round;
+  }
   round.last = comm.size - 1;
   round.each = round.bytes;
   round.to = recv_each;

@@ -24,7 +24,8 @@ Round allreduce_round(const mpi::Comm& comm, Buffer own, void* result, const Op&
 Round reduce_round(const mpi::Comm& comm, Buffer own, void* result, const Op& op, int root) noexcept {
   Round round = comm.rank == root ? allreduce_round(comm, own, result, op) : round_of(own);
   round.op = &op;
-  round.rings = true;
+  round.all_wait = false;
+  if (comm.rank != root) round.wakes = root;
   return round;
 }
 
@@ -38,7 +39,8 @@ Round share_round(const mpi::Comm& comm, Buffer all, void* result, MPI_Count cou
 
 Round scan_round(const mpi::Comm& comm, Buffer own, void* result, const Op& op, bool inclusive) noexcept {
   Round round = allreduce_round(comm, own, result, op);
-  round.rings = true;
+  round.all_wait = false;
+  round.wakes = Turn::kAll;
   round.last = inclusive ? comm.rank : comm.rank - 1;
   if (round.last < 0) round.to = {};
   return round;

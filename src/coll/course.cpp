@@ -87,9 +87,9 @@ Round Run::piece(unsigned turn) const noexcept {
 void Run::show_piece(unsigned turn, Turn& now) noexcept {
   const Round& round = course_.round;
   if (round.op != nullptr) return coll::show(now, piece(turn));
-  if (round.shows.type == nullptr) return now.show_nothing(round.rings);
+  if (round.shows.type == nullptr) return now.show_nothing(round.wakes);
   const Pieces all = pieces();
-  now.show_alone(round.rings, [&](std::byte* to) {
+  now.show_alone(round.wakes, [&](std::byte* to) {
     std::memcpy(to, advance(round.shows.data, static_cast<MPI_Count>(all.begin(turn - 1))), all.length(turn - 1));
   });
 }
@@ -108,14 +108,14 @@ void Run::show(unsigned turn, Turn& now, Turn* before) noexcept {
   const Round& round = course_.round;
   switch (course_.way) {
     case Way::kMessages:
-      return now.show_nothing(false);
+      return now.show_nothing(Turn::kNobody);
     case Way::kCell:
       return coll::show(now, round);
     case Way::kParts: {
       if (turn == 0) return coll::show(now, round);
       const Parts parts = parts_of(comm_, round);
       const std::size_t at = size_of(parts.begin(comm_.rank)) * raw_bytes(*round.to.type);
-      return now.show(now.bytes(), false, shown_bytes(turn), [&](std::byte* to) {
+      return now.show(now.bytes(), Turn::kNobody, shown_bytes(turn), [&](std::byte* to) {
         before->fold(0, comm_.size - 1, round.bytes, at, *round.op,
                      Buffer(to, parts.length(comm_.rank), *round.to.type));
       });

@@ -11,10 +11,11 @@
 namespace heddle::coll {
 
 struct Round {
-  std::size_t bytes = 0;     // of what each rank shows, as this rank's arguments say
-  Buffer shows;              // no type: nothing, but that it is there
-  bool raw = false;          // as it lies in memory (raw_bytes); otherwise packed
-  bool rings = false;        // not all wait for all, so somebody may sleep until it has come whom nobody else wakes
+  std::size_t bytes = 0;  // of what each rank shows, as this rank's arguments say
+  Buffer shows;           // no type: nothing, but that it is there
+  bool raw = false;       // as it lies in memory (raw_bytes); otherwise packed
+  bool all_wait = true;   // for all; the same at each rank
+  int wakes = Turn::kNobody;
   int first = 0, last = -1;  // the ranks that it waits for
 
   // What it takes of each of them: `each` bytes, from byte `at` on.
@@ -32,9 +33,9 @@ inline Status error_of_own_block(std::size_t block, Buffer place) {
 }
 
 inline void show(Turn& turn, const Round& round) noexcept {
-  if (round.shows.type == nullptr) return turn.show_nothing(round.rings);
-  if (!round.raw) return turn.show(round.shows, round.rings);
-  turn.show(turn.bytes(), round.rings, round.bytes,
+  if (round.shows.type == nullptr) return turn.show_nothing(round.wakes);
+  if (!round.raw) return turn.show(round.shows, round.wakes);
+  turn.show(turn.bytes(), round.wakes, round.bytes,
             [&](std::byte* to) { std::memcpy(to, round.shows.data, round.bytes); });
 }
 

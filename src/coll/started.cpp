@@ -29,6 +29,7 @@ struct BoardOperation : mpi::Request, p2p::Task {
   unsigned turn = 0;
   std::optional<Turn> turns[2];
   bool has_shown = false;
+  std::optional<wire::Board::WaitForRoom> waits;
   std::uint32_t next = 0;  // the first rank that it still waits for in this turn
   // Once it has turned out that it goes by messages.
   std::optional<Schedule> schedule;
@@ -49,6 +50,7 @@ void destroy(mpi::Request& request) {
 }
 
 bool end(BoardOperation& operation, Status status) noexcept {
+  operation.waits.reset();
   if (operation.own_board == nullptr) operation.board->end_apart(operation.apart);
   operation.schedule.reset();
   operation.error = status.error_class();
@@ -101,7 +103,11 @@ bool go_on(BoardOperation& operation) noexcept {
       return end(operation, now.status());
     }
     if (!operation.has_shown) {
-      if (!now.may_show(run.shown_bytes(operation.turn))) return false;
+      if (!now.may_show(run.shown_bytes(operation.turn))) {
+        if (!operation.waits) operation.waits.emplace(*operation.board);
+        return false;
+      }
+      operation.waits.reset();
       run.show(operation.turn, now, operation.turn != 0 ? &*operation.turns[(operation.turn + 1) % 2] : nullptr);
       operation.has_shown = true;
       if (!all_are_here(operation, now)) now.show_again();  // this program may compute now, while others sleep
@@ -172,7 +178,7 @@ Status least(mpi::Comm& comm, std::int64_t* values, int count) {
 // Where nobody runs ahead of those that have to read, there are two of each place.
 wire::Board::Shape shape_of(const mpi::Comm& comm, const wire::Board& common, const Course& course) noexcept {
   const Round& round = course.round;
-  const bool is_for_all = !round.rings;
+  const bool is_for_all = round.all_wait;
   switch (course.way) {
     case Way::kCell:
       return wire::Board::shape_for_one(round.bytes, is_for_all);

@@ -58,7 +58,7 @@ class Places {
 };
 
 inline void show(Turn& turn, const Place& own) noexcept {
-  turn.show(turn.bytes(), false, sizeof own, [&](std::byte* to) { std::memcpy(to, &own, sizeof own); });
+  turn.show(turn.bytes(), Turn::kNobody, sizeof own, [&](std::byte* to) { std::memcpy(to, &own, sizeof own); });
 }
 
 // Both, waiting for all. `bytes`: as the collective's arguments say, the same at each.

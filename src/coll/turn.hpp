@@ -28,6 +28,9 @@ inline std::size_t raw_bytes(const Datatype& type) noexcept {
 
 class Turn {
  public:
+  // Whom a rank wakes when it has shown: somebody who may sleep until it has come, whom nobody else wakes. Or a rank.
+  enum Wakes : int { kNobody = -2, kAll = -1 };
+
   // `bytes`: of what each rank brings, as this rank's arguments say.
   Turn(mpi::Comm& comm, wire::Board& board, std::size_t bytes) noexcept
       : comm_(comm), board_(board), bytes_(bytes), op_(board.begin()) {}
@@ -36,34 +39,29 @@ class Turn {
       : comm_(comm), board_(board), bytes_(bytes), op_(op), is_apart_(true) {}
 
   std::size_t bytes() const noexcept { return bytes_; }
-  // `write` writes what this rank shows, `bytes` of it; `claim`: the bytes of all that it brings. `rings`: somebody may sleep
-  // until it has come, whom nobody else wakes.
+  // `write` writes what this rank shows, `bytes` of it; `claim`: the bytes of all that it brings; `wakes`: Wakes, or a rank.
   template <class Write>
-  void show(std::size_t claim, bool rings, std::size_t bytes, Write&& write) noexcept {
-    if (!board_.is_free(op_, bytes)) wait([&] { return board_.is_free(op_, bytes); });
-    if (is_broken_) return;
+  void show(std::size_t claim, int wakes, std::size_t bytes, Write&& write) noexcept {
+    if (!has_room(bytes)) return;
     if (bytes != 0) write(place(comm_.rank, bytes));
-    is_apart_ ? board_.show_apart(op_, claim) : board_.show(op_, claim);
-    if (rings) board_.ring();
+    tell(claim, wakes);
   }
   // The same of a rank that shows alone: in its row, which the others read at row().
   template <class Write>
-  void show_alone(bool rings, Write&& write) noexcept {
+  void show_alone(int wakes, Write&& write) noexcept {
     constexpr std::size_t kOfCells = wire::Board::kSmall + 1;
-    if (!board_.is_free(op_, kOfCells)) wait([&] { return board_.is_free(op_, kOfCells); });
-    if (is_broken_) return;
+    if (!has_room(kOfCells)) return;
     write(board_.row(op_));
-    is_apart_ ? board_.show_apart(op_, bytes_) : board_.show(op_, bytes_);
-    if (rings) board_.ring();
+    tell(bytes_, wakes);
   }
   const std::byte* row() noexcept { return board_.row(op_); }
   // Packed. Of data that are not as long as the arguments say only the claim.
-  void show(Buffer data, bool rings) noexcept {
+  void show(Buffer data, int wakes) noexcept {
     const std::size_t claim = size_of(data.bytes());
-    show(claim, rings, claim == bytes_ ? claim : 0, [&](std::byte* to) { copy_out(data, to); });
+    show(claim, wakes, claim == bytes_ ? claim : 0, [&](std::byte* to) { copy_out(data, to); });
   }
-  void show_nothing(bool rings) noexcept {
-    show(bytes_, rings, 0, [](std::byte*) {});
+  void show_nothing(int wakes) noexcept {
+    show(bytes_, wakes, 0, [](std::byte*) {});
   }
 
   // Waits for ranks [first, last]. False: this rank does not agree with one of them; or some are lost.
@@ -86,7 +84,7 @@ class Turn {
   }
   // Whoever sees that all are there wakes those that sleep for it: the last one to come does not sleep. REQUIRES: they have come.
   bool accept(int first, int last) noexcept {
-    if (last - first + 1 == comm_.size) board_.ring();
+    if (last - first + 1 == comm_.size) is_apart_ ? board_.ring() : board_.ring_once(op_);
     for (int rank = first; rank <= last; ++rank) check(rank);
     return !has_failed();
   }
@@ -140,6 +138,19 @@ class Turn {
     if (is_broken_) return;
     comm_.vci->domain().wait(*comm_.vci, [&] { return done() || has_lost_member(); });
     is_broken_ = !done();
+  }
+  // Waits for it. False: some are lost.
+  bool has_room(std::size_t bytes) noexcept {
+    if (!board_.is_free(op_, bytes)) [[unlikely]] {
+      const wire::Board::WaitForRoom waiting(board_);
+      wait([&] { return board_.is_free(op_, bytes); });
+    }
+    return !is_broken_;
+  }
+  void tell(std::size_t claim, int wakes) noexcept {
+    is_apart_ ? board_.show_apart(op_, claim) : board_.show(op_, claim);
+    if (wakes == kNobody) return;
+    wakes == kAll ? board_.ring() : board_.ring_rank(static_cast<std::uint32_t>(wakes));
   }
   bool has_failed() const noexcept { return is_broken_ || error_ != MPI_SUCCESS; }
   void check(int rank) noexcept {

@@ -179,6 +179,13 @@ class Domain {
     return options_.local_ranks * std::max(waiters.load(std::memory_order_relaxed), 1u) > options_.cores;
   }
 
+  // In a crowd each yield lets all the others of its core look in vain, too: the more there are, the sooner they sleep.
+  static unsigned yields_of(const DomainOptions& options) noexcept {
+    const std::uint64_t on_a_core = options.local_ranks / std::max(options.cores, 1u);
+    if (on_a_core <= kUsualOnACore) return kYields;
+    return std::max(static_cast<unsigned>(kYields * kUsualOnACore / on_a_core), kFewestYields);
+  }
+
   static constexpr unsigned kForeignEvery = 8;
   static constexpr unsigned kUncounted = 64;       // rounds of shared memory alone: 1 us
   static constexpr unsigned kLookEvery = 1 << 16;  // rounds, where something always moves and nobody sleeps
@@ -190,6 +197,8 @@ class Domain {
   static constexpr unsigned kCrowdedTests = 4;  // in vain, then others should run
   static constexpr unsigned kTests = 4096;      // in vain, before one yields for whoever shares the core unknown to us
   static constexpr unsigned kYields = kWithout == Without::kLocks ? 1u << 30 : 64;  // no sleep looks at others' VCIs
+  static constexpr unsigned kFewestYields = 4;
+  static constexpr std::uint64_t kUsualOnACore = 16;     // ranks, up to which it is kYields
   static constexpr std::int64_t kSleepNs = 100'000'000;  // a wake-up ends it; this bound only limits the harm of a bug
   static constexpr std::int64_t kBusySleepNs = 1'000'000;  // while a send waits for room: not every wire rings for that
 
@@ -198,6 +207,7 @@ class Domain {
   std::vector<wire::Wire*> wire_list_;
   const unsigned round_cost_ = wires_.size() == 1 ? 1 : kFabricCost;
   const unsigned few_ = options_.local_ranks > options_.cores ? 1 : kThreadsFew;
+  const unsigned yields_ = yields_of(options_);
   unsigned uncounted_ = wires_.size() == 1 ? kUncounted : 0;  // the rounds at the beginning of a wait
   portals::Budget::Pool header_pool_{options_.flow.lendable_headers(), options_.vcis};
   portals::Budget::Pool byte_pool_{options_.flow.lendable_bytes(), options_.vcis};
@@ -243,7 +253,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
       patience.restart();
       continue;
     }
-    switch (patience.next(crowded(), kSpins, kYields)) {
+    switch (patience.next(crowded(), kSpins, yields_)) {
       case Patience::Step::kSpin:
         cpu_relax();
         break;

@@ -96,13 +96,25 @@ void Board::begin_apart(Apart& apart, unsigned numbers) noexcept { lines_.begin_
 
 void Board::end_apart(Apart& apart) noexcept {
   lines_.end_apart(apart);
-  ring();
+  if (lines_.has_waiting()) ring_everybody();
 }
 
 void Board::ring() noexcept {
   for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
-    if (rank != this->rank()) node_.ring(regions_[rank]);  // a sibling's is this process's own
+    if (rank != this->rank()) ring_rank(rank);  // a sibling's is this process's own
   }
+}
+
+void Board::ring_rank(std::uint32_t rank) noexcept { node_.ring(regions_[rank]); }
+
+void Board::ring_everybody() noexcept {
+  for (const std::uint32_t region : regions_) node_.ring(region);
+}
+
+void Board::ring_once(std::uint64_t op) noexcept {
+  lines_.wake_once(
+      op, [this](std::uint32_t rank) { return node_.sleeps(regions_[rank]); },
+      [this](std::uint32_t rank) { ring_rank(rank); });
 }
 
 bool Board::finds_all() noexcept {

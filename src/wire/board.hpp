@@ -6,7 +6,7 @@
 //          line of that operation once, alone: its data, or those of its cell, then the number. So one look says whether
 //          a rank has come, and short data come with it.
 //
-//            header | how far each has read [ranks] | lines [Shape::lines][ranks]         (board_lines.hpp: the lock-free part)
+//            header | head | how far each has read [ranks] | lines [Shape::lines][ranks]  (board_lines.hpp: the lock-free part)
 //                   | small cells [Shape::small_cells][ranks] | cells [Shape::cells][ranks]
 //
 //          Operation op uses the lines of op % lines, and the cells of op % small_cells or op % cells. Such a place may be written
@@ -76,7 +76,7 @@ class Board {
   // An operation apart: what follows goes on while it is under way.
   using Apart = BoardLines::Apart;
   void begin_apart(Apart& apart, unsigned numbers) noexcept;
-  // Nothing of it will be read any more. Wakes those that wait for that.
+  // Nothing of it will be read any more. Wakes those that wait for a place.
   void end_apart(Apart& apart) noexcept;
 
   // Whether this rank may write what it shows in `op`, so many bytes.
@@ -94,8 +94,23 @@ class Board {
   // shows more than that it is there in `op`.
   std::byte* row(std::uint64_t op) noexcept { return cells_ + (op & (shape_.cells - 1)) * row_bytes(); }
   std::size_t row_bytes() const noexcept { return ranks() * shape_.cell_bytes; }
-  // `claim`: a number of the caller's for the others.
-  void show(std::uint64_t op, std::uint64_t claim) noexcept { lines_.show(op, claim); }
+  // While a rank waits for is_free(), whoever reads on wakes it.
+  class WaitForRoom {
+   public:
+    explicit WaitForRoom(Board& board) noexcept : lines_(board.lines_) { lines_.begin_to_wait(); }
+    ~WaitForRoom() { lines_.end_wait(); }
+    WaitForRoom(const WaitForRoom&) = delete;
+    WaitForRoom& operator=(const WaitForRoom&) = delete;
+
+   private:
+    BoardLines& lines_;
+  };
+  // `claim`: a number of the caller's for the others. Wakes those that wait for a place: this rank has read what is before `op`.
+  void show(std::uint64_t op, std::uint64_t claim) noexcept {
+    lines_.show(op, claim);
+    if (lines_.has_waiting()) [[unlikely]]
+      ring_everybody();
+  }
   void show_apart(std::uint64_t op, std::uint64_t claim) noexcept { lines_.show_apart(op, claim); }
   // Of ranks that show at the same time and look only once, at least one sees all the others if each shows again before it looks.
   void show_again(std::uint64_t op) noexcept { lines_.show_again(op); }
@@ -105,8 +120,11 @@ class Board {
   bool all_have_shown(std::uint64_t op, std::uint32_t* next) noexcept { return lines_.all_have_shown(op, next); }
   std::uint64_t claim_of(std::uint64_t op, std::uint32_t rank) noexcept { return lines_.claim_of(op, rank); }
 
-  // Wakes those of the others that sleep.
+  // Wakes those of the others that sleep, or one rank if it does.
   void ring() noexcept;
+  void ring_rank(std::uint32_t rank) noexcept;
+  // ring() by one of all ranks that see that all have shown `op`. REQUIRES: as of BoardLines::wake_once().
+  void ring_once(std::uint64_t op) noexcept;
 
   // Whether this rank may read and write the memory of all others (single_copy.hpp). Up to a system call for each, at first.
   bool finds_all() noexcept;
@@ -128,6 +146,8 @@ class Board {
   Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shape& shape, std::uint32_t rank,
         std::vector<std::uint32_t> regions) noexcept;
 
+  // And this process's own, of which another thread may wait.
+  void ring_everybody() noexcept;
   // Where the cells begin, and end.
   static std::size_t small_bytes(std::size_t ranks, const Shape& shape) noexcept;
   static std::size_t bytes(std::size_t ranks, const Shape& shape) noexcept;

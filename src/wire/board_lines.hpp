@@ -5,16 +5,20 @@
 //          And it tells how far it has read: all operations through this one. A place of a kind of which there are `depth` is free
 //          for op when all have read op - depth.
 //
-//            how far each has read [ranks] | lines [lines][ranks]
+//            head | how far each has read [ranks] | lines [lines][ranks]
 //
 //          Operations follow each other, so whoever shows op has read through op - 1, and whoever has seen all show it need not look how
 //          far they are. With those apart it is not so: then a rank has read through what is before the oldest of them.
+//
+//          Sleepers are woken by few: of hundreds of ranks that each call the kernel for each sleeper, most would do so for one that has
+//          been woken and has no core yet. So of those who see that all have come one wakes the others, and who reads on wakes
+//          somebody only when somebody waits for a place. Both stand in the head.
 // Threads: operations begin, and those that are not apart are shown and awaited, one at a time; each apart by one thread at a time, which
 //          may be another. end_apart() by any.
 // Order:   `shown` and `through` are published with release, after what was written and what was read. Looks at the others' are
 //          sequentially consistent: one that comes after show_again() must not miss who has shown again before. A sleeper has a fence of
 //          its own (doorbell.hpp). `apart_` is counted down with release: who sees none publishes also what those apart have read.
-// Cost:    to show: three stores and a load of its own; to look: a line of each.
+// Cost:    to show: three stores, a load of its own and one of the head; to look: a line of each.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +40,8 @@ class BasicBoardLines {
 
   // `memory`: zeroed at first, and of all ranks the same; so many bytes(). `lines`: a power of two.
   BasicBoardLines(std::byte* memory, std::uint32_t ranks, std::uint32_t lines, std::uint32_t rank) noexcept
-      : readings_(reinterpret_cast<Reading*>(memory)),
+      : head_(*reinterpret_cast<Head*>(memory)),
+        readings_(reinterpret_cast<Reading*>(memory + sizeof(Head))),
         lines_(reinterpret_cast<Line*>(readings_ + ranks)),
         ranks_(ranks),
         last_line_(lines - 1),
@@ -44,7 +49,7 @@ class BasicBoardLines {
   BasicBoardLines(const BasicBoardLines&) = delete;
   BasicBoardLines& operator=(const BasicBoardLines&) = delete;
   static constexpr std::size_t bytes(std::size_t ranks, std::size_t lines) noexcept {
-    return ranks * (sizeof(Reading) + lines * sizeof(Line));
+    return sizeof(Head) + ranks * (sizeof(Reading) + lines * sizeof(Line));
   }
 
   std::uint32_t ranks() const noexcept { return ranks_; }
@@ -98,6 +103,26 @@ class BasicBoardLines {
     if (in_order_) know(op - 1);
     return true;
   }
+  // wake(rank) for each of the others with sleeps(rank), unless another rank does so for `op`. REQUIRES: all have shown it, and this
+  // rank has seen that; it is not apart, so that all before it are over.
+  template <class Sleeps, class Wake>
+  void wake_once(std::uint64_t op, Sleeps&& sleeps, Wake&& wake) noexcept {
+    bool is_first = false;
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+      if (rank == rank_ || !sleeps(rank)) continue;
+      if (!is_first && head_.woken_for.exchange(op, std::memory_order_relaxed) == op) return;
+      is_first = true;
+      wake(rank);
+    }
+  }
+  // Around a wait for is_free().
+  void begin_to_wait() noexcept { head_.waiting.fetch_add(1, std::memory_order_seq_cst); }
+  void end_wait() noexcept { head_.waiting.fetch_sub(1, std::memory_order_relaxed); }
+  // After show() and end_apart(): whether sleepers are to be woken, as what they wait for may be free.
+  bool has_waiting() const noexcept {
+    Atomics::light_fence();
+    return head_.waiting.load(std::memory_order_relaxed) != 0;
+  }
   std::uint64_t claim_of(std::uint64_t op, std::uint32_t rank) noexcept {
     Line& shown = line(op, rank);
     Atomics::reads(&shown.claim, sizeof shown.claim);
@@ -108,6 +133,10 @@ class BasicBoardLines {
   template <class T>
   using Atomic = typename Atomics::template atomic<T>;
 
+  struct alignas(kCacheLine) Head {
+    Atomic<std::uint64_t> woken_for;  // this operation
+    Atomic<std::uint32_t> waiting;    // for a place
+  };
   struct alignas(kCacheLine) Line {
     Atomic<std::uint64_t> shown;
     std::uint64_t claim;
@@ -130,6 +159,7 @@ class BasicBoardLines {
   [[gnu::noinline, gnu::cold]] void have_read(std::uint64_t through) noexcept;
   void publish() noexcept;  // REQUIRES: apart_mutex_
 
+  Head& head_;
   Reading* const readings_;
   Line* const lines_;
   const std::uint32_t ranks_, last_line_, rank_;

@@ -17,9 +17,8 @@ constexpr Options kFew{.preemptions = 1, .stale_loads = 1};
 
 enum class Seed {
   kNone,
-  kEndsFirst,        // and reads then
-  kRingsNobody,      // at the end of what is apart
-  kRingsOnlyOthers,  // not the process's own threads
+  kEndsFirst,    // and reads then
+  kTellsNobody,  // at the end of what is apart
 };
 
 template <class Atomics>
@@ -59,9 +58,7 @@ struct Beside : Node<Atomics, Mutex> {
     if (seed == Seed::kEndsFirst) (*this)[self].end_apart(which);
     this->read_all(self, op);
     if (seed != Seed::kEndsFirst) (*this)[self].end_apart(which);
-    if (!sleeps || seed == Seed::kRingsNobody) return;
-    this->ring(self);                                              // Board::end_apart()
-    if (seed != Seed::kRingsOnlyOthers) this->bells[self].ring();  // Domain::run_tasks()
+    if (sleeps && seed != Seed::kTellsNobody) this->tell_of_room(self);
   }
   void first(std::uint32_t self) {
     wait_for_all(self, 1);
@@ -75,6 +72,7 @@ struct Beside : Node<Atomics, Mutex> {
       end(self, 2, other[self]);
     } else {
       this->show(self, (*this)[self].begin());
+      if (sleeps) this->tell_of_room(self);
       wait_for_all(self, 2);
       this->read_all(self, 2);
     }
@@ -82,7 +80,11 @@ struct Beside : Node<Atomics, Mutex> {
   void third(std::uint32_t self) {
     const std::uint64_t op = (*this)[self].begin();
     model::check(op == 3, "it is the third");
-    wait(self, [&] { return this->is_free(self, op); });
+    if (sleeps) {
+      this->sleep_for_room(self, op, true);
+    } else {
+      this->spin([&] { return this->is_free(self, op); });
+    }
     this->show(self, op);
   }
 
@@ -130,8 +132,7 @@ TEST(BoardApartModel, TheEndWakesWhoWaitsForThePlace) {
   expect_right(beside<Untimed>(true, true));
 }
 TEST(BoardApartModel, ALostWakeUpIsFound) {
-  expect_found(beside<Untimed>(false, true, Seed::kRingsNobody), kLost);
-  expect_found(beside<Untimed>(false, true, Seed::kRingsOnlyOthers), kLost);
+  expect_found(beside<Untimed>(false, true, Seed::kTellsNobody), kLost);
   expect_found(beside<model::WithoutHeavyFence>(false, true), kLost);
 }
 

@@ -17,12 +17,14 @@ using model::Untimed;
 using model::Weak;
 
 // A board's atomics, for policies that weaken some of them.
-enum class Part { kThrough, kShown, kKnown, kApart };
-inline const std::byte *readings_of_node = nullptr, *lines_of_node = nullptr, *end_of_node = nullptr;
+enum class Part { kHead, kThrough, kShown, kKnown, kApart };
+inline const std::byte *head_of_node = nullptr, *readings_of_node = nullptr, *lines_of_node = nullptr,
+                       *end_of_node = nullptr;
 template <Part kPart>
 struct Of {
   static bool has(const void* address, std::size_t bytes) {
     const auto* at = static_cast<const std::byte*>(address);
+    if (at >= head_of_node && at < readings_of_node) return kPart == Part::kHead;
     if (at >= readings_of_node && at < lines_of_node) return kPart == Part::kThrough;
     if (at >= lines_of_node && at < end_of_node) return kPart == Part::kShown;
     return kPart == (bytes == sizeof(std::uint64_t) ? Part::kKnown : Part::kApart);
@@ -38,7 +40,8 @@ struct Node {
 
   Node(std::uint32_t ranks, std::uint32_t lines) : depth(lines) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) boards.emplace_back(memory, ranks, lines, rank);
-    readings_of_node = memory;
+    head_of_node = memory;
+    readings_of_node = memory + Lines::bytes(0, 0);
     lines_of_node = memory + Lines::bytes(ranks, 0);
     end_of_node = memory + Lines::bytes(ranks, lines);
   }
@@ -75,6 +78,24 @@ struct Node {
     boards[rank].show_apart(op, op);
   }
 
+  // As Board::show() and Board::end_apart(), when somebody may sleep.
+  void tell_of_room(std::uint32_t rank) {
+    if (!boards[rank].has_waiting()) return;
+    for (std::uint32_t other = 0; other < ranks(); ++other) bells[other].ring();
+  }
+  // As Turn::has_room().
+  void sleep_for_room(std::uint32_t rank, std::uint64_t op, bool second_look) {
+    if (is_free(rank, op)) return;
+    boards[rank].begin_to_wait();
+    sleep(rank, second_look, [&] { return is_free(rank, op); });
+    boards[rank].end_wait();
+  }
+  // As Board::ring_once().
+  void ring_once(std::uint32_t self, std::uint64_t op) {
+    boards[self].wake_once(
+        op, [this](std::uint32_t rank) { return bells[rank].heard(); },
+        [this](std::uint32_t rank) { bells[rank].ring(); });
+  }
   // As Board::ring(): each rank is a process with a bell of its own.
   void ring(std::uint32_t self) {
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) {

@@ -22,6 +22,8 @@ enum class Seed {
   kAsksNobody,  // whether its place is free
   kRingsFirst,  // and shows then
   kNobodyRings,
+  kNobodyTellsOfRoom,
+  kWakesTooSoon,      // before all have come
   kOnlyTheLastRings,  // who has seen all when it came
   kNoSecondLook,
 };
@@ -96,8 +98,8 @@ TEST(BoardModel, APlaceIsAskedForAndHowFarOneHasReadIsReleasedAndAcquired) {
   expect_found(root_ahead<WeakAt<Part::kThrough, Weak::kLoads>>(2, 3), kRace);
 }
 
-// The same two with ranks that sleep, as coll/turn.hpp does: who sees that all have come wakes the others; a root and its readers wake each
-// other when they have shown.
+// The same two with ranks that sleep, as coll/turn.hpp does: one of those who see that all have come wakes the others; a root wakes its
+// readers when it has shown, and they wake it when it waits for a place.
 template <class Atomics>
 Result asleep(std::uint32_t ranks, std::uint64_t operations, bool all_wait, Seed seed, Options options) {
   return model::explore(
@@ -105,24 +107,26 @@ Result asleep(std::uint32_t ranks, std::uint64_t operations, bool all_wait, Seed
         const auto node = node_of<Atomics>(ranks);
         for (std::uint32_t self = 0; self < ranks; ++self) {
           program.thread([=] {
-            const auto ring = [&](bool is_last = true) {
-              if (seed != Seed::kNobodyRings && (seed != Seed::kOnlyTheLastRings || is_last)) node->ring(self);
-            };
             const bool again = seed != Seed::kNoSecondLook;
             for (std::uint64_t i = 0; i < operations; ++i) {
               const std::uint64_t op = (*node)[self].begin();
-              node->sleep(self, again, [&] { return node->is_free(self, op); });
-              if (!all_wait && seed == Seed::kRingsFirst) ring();
+              node->sleep_for_room(self, op, again);
+              if (seed == Seed::kRingsFirst) node->ring(self);
               node->show(self, op);
+              if (seed != Seed::kNobodyTellsOfRoom) node->tell_of_room(self);
+              if (seed == Seed::kWakesTooSoon) node->ring_once(self, op);
               if (all_wait) {
                 std::uint32_t next = 0, looks = 0;
                 node->sleep(self, again, [&] { return ++looks, (*node)[self].all_have_shown(op, &next); });
-                ring(looks == 1);
+                if (seed != Seed::kNobodyRings && (seed != Seed::kOnlyTheLastRings || looks == 1))
+                  node->ring_once(self, op);
                 node->read_all(self, op);
                 continue;
               }
-              if (seed != Seed::kRingsFirst) ring();
-              if (self == 0) continue;
+              if (self == 0) {
+                if (seed != Seed::kRingsFirst && seed != Seed::kNobodyRings) node->ring(self);
+                continue;
+              }
               node->sleep(self, again, [&] { return (*node)[self].has_shown(op, 0); });
               node->read(self, op, 0);
             }
@@ -149,6 +153,7 @@ TEST(BoardModel, ALostWakeUpIsFound) {
   expect_found(all_asleep<Untimed>(2, 1, Seed::kNobodyRings), kLost);
   expect_found(all_asleep<Untimed>(2, 1, Seed::kNoSecondLook), kLost);
   expect_found(all_asleep<Untimed>(3, 1, Seed::kOnlyTheLastRings), kLost);
+  expect_found(all_asleep<Untimed>(3, 1, Seed::kWakesTooSoon), kLost);
   expect_found(all_asleep<model::WithoutHeavyFence>(2, 1), kLost);
 }
 TEST(BoardModel, ARootAndItsReadersWakeEachOther) {
@@ -158,7 +163,8 @@ TEST(BoardModel, ARootAndItsReadersWakeEachOther) {
 }
 TEST(BoardModel, ALostWakeUpOfARootOrAReaderIsFound) {
   expect_found(root_asleep<Untimed>(2, 1, Seed::kRingsFirst), kLost);
-  expect_found(root_asleep<Untimed>(2, 3, Seed::kNobodyRings), kLost);
+  expect_found(root_asleep<Untimed>(2, 1, Seed::kNobodyRings), kLost);
+  expect_found(root_asleep<Untimed>(2, 3, Seed::kNobodyTellsOfRoom), kLost);
   expect_found(root_asleep<Untimed>(2, 1, Seed::kNoSecondLook), kLost);
   expect_found(root_asleep<model::WithoutHeavyFence>(2, 1), kLost);
 }
@@ -183,7 +189,7 @@ Result computing(std::uint32_t looking, std::uint32_t sleeping, bool again = tru
               if (again) board.show_again(op);
               if (!all()) return;
             }
-            node->ring(self);
+            node->ring_once(self, op);
             node->read_all(self, op);
             *saw_all |= 1u << self;
           });
