@@ -222,8 +222,8 @@ Outcome make_persistent(mpi::Comm& comm, const Start& start, const Course& cours
   const auto bytes = static_cast<std::int64_t>(course.round.bytes);
   std::int64_t least_of[] = {course.way != Way::kMessages && !has_gaps, bytes, -bytes};
   if (Status s = least(comm, least_of, 3); !s) return s;
-  if (least_of[0] == 0 || least_of[1] != -least_of[2])
-    return {};                                           // whose arguments do not match hear of it in each run
+  // Ranks whose arguments do not match hear of it in each run.
+  if (least_of[0] == 0 || least_of[1] != -least_of[2]) return {};
   static_assert(Run::kMostTurns < wire::Board::kCells);  // as begin_apart() requires
   BoardOperation* operation = operations.take(comm, course, start.steps);
   if (operation != nullptr) {
