@@ -84,7 +84,7 @@ class Turn {
   }
   // Whoever sees that all are there wakes those that sleep for it: the last one to come does not sleep. REQUIRES: they have come.
   bool accept(int first, int last) noexcept {
-    if (last - first + 1 == comm_.size) is_apart_ ? board_.ring() : board_.ring_once(op_);
+    if (last - first + 1 == comm_.size) board_.ring_once(op_);
     for (int rank = first; rank <= last; ++rank) check(rank);
     return !has_failed();
   }

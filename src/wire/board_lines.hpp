@@ -103,8 +103,8 @@ class BasicBoardLines {
     if (in_order_) know(op - 1);
     return true;
   }
-  // wake(rank) for each of the others with sleeps(rank), unless another rank does so for `op`. REQUIRES: all have shown it, and this
-  // rank has seen that; it is not apart, so that all before it are over.
+  // wake(rank) for each of the others with sleeps(rank), unless another rank does so for `op`. When ranks do so for another meanwhile,
+  // some are woken twice. REQUIRES: all have shown it, and this rank has seen that.
   template <class Sleeps, class Wake>
   void wake_once(std::uint64_t op, Sleeps&& sleeps, Wake&& wake) noexcept {
     bool is_first = false;
@@ -134,7 +134,7 @@ class BasicBoardLines {
   using Atomic = typename Atomics::template atomic<T>;
 
   struct alignas(kCacheLine) Head {
-    Atomic<std::uint64_t> woken_for;  // this operation
+    Atomic<std::uint64_t> woken_for;  // this operation, last
     Atomic<std::uint32_t> waiting;    // for a place
   };
   struct alignas(kCacheLine) Line {

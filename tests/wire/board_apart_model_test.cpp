@@ -44,7 +44,7 @@ struct Beside : Node<Atomics, Mutex> {
   void wait_for_all(std::uint32_t self, std::uint64_t op) {
     std::uint32_t next = 0;
     wait(self, [&] { return (*this)[self].all_have_shown(op, &next); });
-    if (sleeps) this->ring(self);
+    if (sleeps) this->ring_once(self, op);
   }
   // Shows in passing, as what does not block does.
   void come(std::uint32_t self, std::uint64_t op) {
@@ -52,7 +52,7 @@ struct Beside : Node<Atomics, Mutex> {
     if (!sleeps) return;
     std::uint32_t next = 0;
     (*this)[self].show_again(op);
-    if ((*this)[self].all_have_shown(op, &next)) this->ring(self);
+    if ((*this)[self].all_have_shown(op, &next)) this->ring_once(self, op);
   }
   void end(std::uint32_t self, std::uint64_t op, typename Lines::Apart& which) {
     if (seed == Seed::kEndsFirst) (*this)[self].end_apart(which);
