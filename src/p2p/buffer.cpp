@@ -166,6 +166,7 @@ void release_copy(SendRequest& request) noexcept {
   std::free(request.copy);
   request.copy = nullptr;
   give_back(*request.charged, charge_for(request.cursor.total()));
+  request.vci->wake_waiters();  // of which one may wait for room
 }
 
 }  // namespace heddle::p2p

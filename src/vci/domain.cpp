@@ -122,7 +122,8 @@ unsigned Domain::look(bool tasks, bool* contended) noexcept {
   for (std::uint32_t used = pool_.used(); used != 0; used &= used - 1) {
     Vci& vci = *vcis_[static_cast<std::size_t>(std::countr_zero(used))];
     moved += vci.progress_before_sleep(contended);
-    for (unsigned i = 0; i <= Profile::kMaxPullAfter + 1 && moved == 0 && !vci.idle_tasks().empty(); ++i) {
+    for (unsigned i = 0; i <= Profile::kMaxPullAfter + 1 && moved == 0 && !*contended && !vci.idle_tasks().empty();
+         ++i) {
       moved += run_tasks(vci.idle_tasks(), contended);
     }
   }

@@ -2,7 +2,7 @@
 //
 // Problem: every blocking call must make progress on everything that it might depend on, without walking over every VCI
 //          each time; and with more ranks or threads than cores, waiting must leave the core to those that have work.
-// Method:  a waiting thread polls the VCI of its request; every kForeignEvery empty polls it tries one other VCI, round
+// Method:  a waiting thread polls the VCI of its request; every kForeignEvery polls it tries one other VCI, round
 //          robin. It never blocks on another's lock. In its first rounds it is not counted as a waiter, unless the node
 //          is known to be crowded. After a number of empty polls, which depends on whether the node is crowded
 //          (vci/patience.hpp), it yields, and then sleeps on the process's doorbell, after a last look at every VCI.
@@ -260,17 +260,20 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
       case Patience::Step::kYield:
         patience.yield();
         break;
-      case Patience::Step::kSleep:
+      case Patience::Step::kSleep: {
         look_for_losses();
         if (is_expecting() && !crowded()) {
           patience.go_on();
           break;
         }
+        bool contended = false;
         sleep([&] {
-          bool contended = false;
+          contended = false;
           return look(true, &contended) != 0 || contended || (finished = done());
         });
+        if (contended) yield_core();  // whoever holds what was to be looked at may wait for this core
         break;
+      }
     }
   }
   patience.end();

@@ -217,7 +217,8 @@ void OfiPort::fetch(Fetch& fetch, OfiLane& lane) noexcept {
   LockGuard guard(lock_);
   fetch.lane = &lane;
   OfiMemory memory;
-  if (!register_local(fetch.to, fetch.bytes, &memory)) {
+  const bool is_lost = std::ranges::count(lost_, lane.peer()) != 0;  // lose() ends what was there before
+  if (is_lost || !register_local(fetch.to, fetch.bytes, &memory)) {
     fetch.failed = true;
     return end_fetch(fetch);
   }

@@ -128,6 +128,7 @@ class OfiPort {
 
   bool expose(const void* data, std::size_t bytes, Exposure* out) noexcept;
   void conceal(Exposure& exposure) noexcept;
+  // From a peer that is lost it ends at once, incomplete. REQUIRES: nobody is in poll().
   void fetch(Fetch& fetch, OfiLane& lane) noexcept;
   // The lane that some fetch waits for, because nobody has told it the peer's address yet; null: none.
   OfiLane* unresolved() noexcept;
@@ -219,7 +220,7 @@ class OfiPort {
   Fetch** end_of_fetches_ GUARDED_BY(lock_) = &first_fetch_;
   std::vector<OfiLane*> waiting_ GUARDED_BY(lock_);
 
-  // Of the one in poll(); others read.
+  // Of the one in poll(), lose() or fetch(); others read the first two.
   std::atomic<std::uint64_t> looked_{0}, moved_{0};
   std::vector<Arrived> arrived_;
   std::vector<Fetched> fetched_;

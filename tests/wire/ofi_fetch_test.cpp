@@ -99,6 +99,23 @@ TEST_P(OfiTest, AFetchWaitsForAPeerThatWasNeverSentTo) {
   b->lane(0, 0, 0).conceal(exposure);
 }
 
+// Before the loss, and after it: lose() comes once, and nobody answers.
+TEST_P(OfiTest, AFetchFromALostPeerEnds) {
+  auto a = side(0), b = side(1, 3, false);
+  const std::string data = pattern(1, 1000);
+  Exposure exposure;
+  ASSERT_TRUE(b->lane(0, 0, 0).expose(data.data(), data.size(), &exposure));
+  TxLane& there = a->lane(0, 1, 0);
+  Got before(exposure, data.size()), after(exposure, data.size());
+  there.fetch(before);
+  EXPECT_TRUE(a->wire->lose(0, 1, true));
+  there.fetch(after);
+  ASSERT_TRUE(until({a.get()}, [&] { return before.ends != 0 && after.ends != 0; }));
+  EXPECT_FALSE(before.complete || after.complete);
+  EXPECT_EQ(after.memory, std::string(data.size() + 16, '#')) << "nothing has come";
+  b->lane(0, 0, 0).conceal(exposure);
+}
+
 TEST_P(OfiTest, WhatIsConcealedIsNotFetched) {
   auto a = side(0), b = side(1);
   TxLane &there = a->lane(0, 1, 0), &back = b->lane(0, 0, 0);
