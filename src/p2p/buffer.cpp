@@ -24,39 +24,39 @@ void give_back(BsendAccount& account, MPI_Count amount) {
 
 MPI_Count charge_for(std::size_t bytes) noexcept { return static_cast<MPI_Count>(bytes) + MPI_BSEND_OVERHEAD; }
 
-// False: there is no buffer at all.
-bool charge(BsendAccount& a, std::size_t bytes, const char* whose, Status* status) {
-  const MPI_Count amount = charge_for(bytes);
-  std::lock_guard lock(a.mutex);
-  if (!a.attached) return false;
-  if (a.automatic || a.charged + amount <= a.size) {
-    a.charged += amount;
-    *status = Status::ok();
-    return true;
-  }
-  *status = error(MPI_ERR_BUFFER,
-                  "a buffered send of %zu bytes needs %lld bytes of the buffer attached to %s, which has %lld of %lld "
-                  "left; attach a larger one or receive sooner",
-                  bytes, static_cast<long long>(amount), whose, static_cast<long long>(a.size - a.charged),
-                  static_cast<long long>(a.size));
-  return true;
+struct Attached {
+  BsendAccount* account;
+  const char* whose;
+};
+
+// The buffer of the communicator, or, if that has none, of its session, or of the process.
+Attached attached_to(const Comm& comm) {
+  const auto has_one = [](BsendAccount& a) {
+    std::lock_guard lock(a.mutex);
+    return a.attached;
+  };
+  BsendAccount* of_comm = comm.bsend_account.load(std::memory_order_acquire);
+  if (of_comm != nullptr && has_one(*of_comm)) return {of_comm, "the communicator"};
+  mpi::Session* session = comm.group->session;
+  if (session != nullptr && has_one(session->bsend_account)) return {&session->bsend_account, "the session"};
+  BsendAccount& of_process = comm.process->bsend_account();
+  return {has_one(of_process) ? &of_process : nullptr, "the process"};
 }
 
-// Charges the buffer of the communicator, or, if that has none, of its session, or of the process.
-Status charge(SendRequest& request, std::size_t bytes) {
-  Status status;
-  request.charged = request.comm->bsend_account.load(std::memory_order_acquire);
-  if (request.charged != nullptr && charge(*request.charged, bytes, "the communicator", &status)) return status;
-  if (mpi::Session* session = request.comm->group->session) {
-    request.charged = &session->bsend_account;
-    if (charge(*request.charged, bytes, "the session", &status)) return status;
-  }
-  request.charged = &request.comm->process->bsend_account();
-  if (charge(*request.charged, bytes, "the process", &status)) return status;
-  return error(
-      MPI_ERR_BUFFER,
-      "no buffer is attached; call MPI_Buffer_attach, MPI_Comm_attach_buffer or MPI_Session_attach_buffer before "
-      "a buffered send");
+Status no_room(const BsendAccount& a, std::size_t bytes, const char* whose, MPI_Count left) {
+  return error(MPI_ERR_BUFFER,
+               "a buffered send of %zu bytes needs %lld bytes of the buffer attached to %s, which has %lld of %lld "
+               "left; attach a larger one or receive sooner",
+               bytes, static_cast<long long>(charge_for(bytes)), whose, static_cast<long long>(left),
+               static_cast<long long>(a.size));
+}
+
+Status charge(const Attached& to, std::size_t bytes) {
+  BsendAccount& a = *to.account;
+  std::lock_guard lock(a.mutex);
+  if (!a.automatic && a.charged + charge_for(bytes) > a.size) return no_room(a, bytes, to.whose, a.size - a.charged);
+  a.charged += charge_for(bytes);
+  return Status::ok();
 }
 
 // The message moves to memory of its own, for which an account was charged.
@@ -146,8 +146,24 @@ Status detach_buffer(Comm& comm, BsendAccount& a, void* buffer_address, MPI_Coun
   return Status::ok();
 }
 
+Status check_buffer(const Comm& comm, std::size_t bytes) noexcept {
+  const Attached to = attached_to(comm);
+  if (to.account == nullptr) {
+    return error(
+        MPI_ERR_BUFFER,
+        "no buffer is attached; call MPI_Buffer_attach, MPI_Comm_attach_buffer or MPI_Session_attach_buffer before "
+        "a buffered send");
+  }
+  std::lock_guard lock(to.account->mutex);
+  if (to.account->automatic || charge_for(bytes) <= to.account->size) return Status::ok();
+  return no_room(*to.account, bytes, to.whose, to.account->size);
+}
+
 Status take_copy(SendRequest& request) noexcept {
-  HEDDLE_TRY(charge(request, request.cursor.total()));
+  const Attached to = attached_to(*request.comm);
+  if (to.account == nullptr) return check_buffer(*request.comm, request.cursor.total());  // it was detached meanwhile
+  HEDDLE_TRY(charge(to, request.cursor.total()));
+  request.charged = to.account;
   return copy_charged(request);
 }
 
@@ -155,8 +171,7 @@ bool keep_copy(SendRequest& request) noexcept {
   LockGuard guard(request.lane->lock());
   if (!request.lane->is_kept_at_home(request) || request.streaming || request.copy != nullptr) return false;
   BsendAccount& account = request.comm->process->kept_sends();
-  Status status;
-  if (!charge(account, request.cursor.total(), "the library", &status) || !status) return false;
+  if (!charge({&account, "the library"}, request.cursor.total())) return false;
   request.charged = &account;
   return copy_charged(request).is_ok();
 }

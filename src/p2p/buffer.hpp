@@ -5,7 +5,7 @@
 //          its size plus MPI_BSEND_OVERHEAD is charged to the account until it has left. So it never fragments, and a
 //          program that attached enough by the standard's rule never fails. MPI_BUFFER_AUTOMATIC has no limit.
 //          A communicator with a buffer of its own is charged alone, even when the process has more room.
-// Threads: any; a mutex an account, not taken by messages that leave at once.
+// Threads: any; a mutex an account.
 #pragma once
 
 #include "mpi/bsend_account.hpp"
@@ -27,6 +27,9 @@ void flush_buffer(Comm& comm, BsendAccount& account);
 // process, the account belongs. Null when memory ran out.
 mpi::Request* iflush_buffer(Comm& comm, BsendAccount& account) noexcept;
 
+// MPI_ERR_BUFFER where none is attached for a buffered send of so many bytes, or one that is too small even when it is empty. Such a send
+// is refused whether or not it could leave at once, which the program cannot know.
+Status check_buffer(const Comm& comm, std::size_t bytes) noexcept;
 // Copies the message of a buffered send and makes the request send from the copy. MPI_ERR_BUFFER when the account is
 // exhausted.
 Status take_copy(SendRequest& request) noexcept;

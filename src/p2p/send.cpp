@@ -132,6 +132,9 @@ bool send_now(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, i
 
 Status isend(Comm& comm, const void* buffer, MPI_Count count, Datatype& type, int dest, int tag, Mode mode,
              Channel channel, Request** out) {
+  if (mode == Mode::kBuffered && dest != MPI_PROC_NULL) {
+    HEDDLE_TRY(check_buffer(comm, static_cast<std::size_t>(mpi::total_bytes(type, count))));
+  }
   if (dest == MPI_PROC_NULL || send_now(comm, buffer, count, type, dest, tag, mode, channel)) {
     *out = &immortal();
     return Status::ok();
