@@ -8,7 +8,8 @@
 //          incomplete; a frame on its way there is lost, which is reported. A provider that says nothing of a refused
 //          read, or of a peer that is gone, leaves a fetch waiting; then the watch (watch.hpp) ends it.
 // Threads: any, but for poll(), which has one caller at a time. The port's lock is held while the provider is called, and
-//          never while a packet is delivered; no lock is taken under it. It is never elided: the waker comes, too.
+//          never while a packet is delivered; no lock of a VCI or a lane is taken under it, only what the report of a loss
+//          takes. It is never elided: the waker comes, too.
 // Memory:  3 MiB of address space for a port, of which the pages exist that were used; nothing for a peer but its
 //          address (ofi.hpp).
 #pragma once
