@@ -28,6 +28,13 @@ bool may_be_kept(const mpi::Info::Pair& hint) {
   return key != mpi::kMemoryKinds;  // which is ours to tell
 }
 
+// Since the communicator was made: by it its messages are spread over VCIs, so MPI_Comm_set_info does not withdraw it.
+bool is_enforced(const Comm& comm, std::string_view key) {
+  const unsigned asserted = comm.spread != nullptr ? comm.spread->asserted : 0;
+  return (key == kAssertNoAnySource && (asserted & mpi::kNoAnySource) != 0) ||
+         (key == kAssertNoAnyTag && (asserted & mpi::kNoAnyTag) != 0);
+}
+
 }  // namespace
 
 std::uint16_t assertions(mpi::Info* info) {
@@ -58,8 +65,9 @@ std::vector<mpi::Info::Pair> hints_in_force(Comm& comm) {
   std::vector<mpi::Info::Pair> pairs;
   if (comm.info != nullptr) pairs = comm.info->copy();
   for (const std::string_view key : kAssertions) {
-    const bool given = std::any_of(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.first == key; });
-    if (!given) pairs.emplace_back(key, "false");
+    auto found = std::ranges::find(pairs, key, &mpi::Info::Pair::first);
+    if (found == pairs.end()) found = pairs.emplace(found, key, "false");
+    if (is_enforced(comm, key)) found->second = "true";
   }
   pairs.push_back(mpi::memory_kinds());
   return pairs;

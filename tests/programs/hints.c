@@ -200,6 +200,16 @@ static void test_what_is_told(void) {
     MPI_Comm_get_info(comm, &told);
     check_hint(told, keys[i], "true");
     MPI_Info_free(&told);
+    // What the way of the messages depends on stays as it is, and whoever asks hears that.
+    MPI_Info_create(&given);
+    MPI_Info_set(given, keys[i], "false");
+    MPI_Comm_set_info(comm, given);
+    MPI_Info_free(&given);
+    MPI_Comm_get_info(comm, &told);
+    check_hint(told, keys[i], i < 2 ? "true" : "false");
+    MPI_Info_free(&told);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    check_wildcards(comm, i == 1 ? MPI_ERR_RANK : MPI_SUCCESS, i == 0 ? MPI_ERR_TAG : MPI_SUCCESS);
     MPI_Comm_dup(comm, &copy);  // has no hints of the original (MPI 5.0, 7.4.2)
     MPI_Comm_get_info(copy, &told);
     check_hint(told, keys[i], "false");
