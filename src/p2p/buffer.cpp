@@ -43,6 +43,13 @@ Attached attached_to(const Comm& comm) {
   return {has_one(of_process) ? &of_process : nullptr, "the process"};
 }
 
+Status no_buffer() {
+  return error(
+      MPI_ERR_BUFFER,
+      "no buffer is attached; call MPI_Buffer_attach, MPI_Comm_attach_buffer or MPI_Session_attach_buffer before "
+      "a buffered send");
+}
+
 Status no_room(const BsendAccount& a, std::size_t bytes, const char* whose, MPI_Count left) {
   return error(MPI_ERR_BUFFER,
                "a buffered send of %zu bytes needs %lld bytes of the buffer attached to %s, which has %lld of %lld "
@@ -148,12 +155,7 @@ Status detach_buffer(Comm& comm, BsendAccount& a, void* buffer_address, MPI_Coun
 
 Status check_buffer(const Comm& comm, std::size_t bytes) noexcept {
   const Attached to = attached_to(comm);
-  if (to.account == nullptr) {
-    return error(
-        MPI_ERR_BUFFER,
-        "no buffer is attached; call MPI_Buffer_attach, MPI_Comm_attach_buffer or MPI_Session_attach_buffer before "
-        "a buffered send");
-  }
+  if (to.account == nullptr) return no_buffer();
   std::lock_guard lock(to.account->mutex);
   if (to.account->automatic || charge_for(bytes) <= to.account->size) return Status::ok();
   return no_room(*to.account, bytes, to.whose, to.account->size);
@@ -161,7 +163,7 @@ Status check_buffer(const Comm& comm, std::size_t bytes) noexcept {
 
 Status take_copy(SendRequest& request) noexcept {
   const Attached to = attached_to(*request.comm);
-  if (to.account == nullptr) return check_buffer(*request.comm, request.cursor.total());  // it was detached meanwhile
+  if (to.account == nullptr) return no_buffer();  // it was detached meanwhile
   HEDDLE_TRY(charge(to, request.cursor.total()));
   request.charged = to.account;
   return copy_charged(request);
