@@ -124,6 +124,12 @@ void inherit(Comm& made, Comm& parent) {
 }
 
 Status ranks_in(Comm& comm, const mpi::Group& group, std::vector<int>* ranks) {
+  HEDDLE_TRY(mpi::check_same_session(*comm.group, group, MPI_ERR_GROUP));
+  return ranks_in_any(comm, group, ranks);
+}
+
+Status ranks_in_any(Comm& comm, const mpi::Group& group, std::vector<int>* ranks) {
+  ranks->clear();
   mpi::RankIndex index(*comm.group);
   if (index.has_repeats() || mpi::RankIndex(group).has_repeats()) {
     return error(MPI_ERR_GROUP, "a group does not tell the endpoints of one process apart; use MPI_Comm_split");

@@ -22,8 +22,11 @@ Status make_comm(Comm& parent, std::vector<mpi::ProcessId> members, int rank, mp
 
 // The parent's error handler for one that was made from it.
 void inherit(Comm& made, Comm& parent);
-// The ranks in `comm` of the group's members, in the group's order.
+// The ranks in `comm` of the group's members, in the group's order; MPI_ERR_GROUP where one is not in it, or where the two
+// were derived from different sessions.
 Status ranks_in(Comm& comm, const mpi::Group& group, std::vector<int>* ranks);
+// The same for a communicator that belongs to all sessions.
+Status ranks_in_any(Comm& comm, const mpi::Group& group, std::vector<int>* ranks);
 
 class Creation {
  public:

@@ -67,7 +67,7 @@ Status find_everyone(Comm** everyone) {
 // `refusal`: why this process cannot take part.
 Status make(Comm& everyone, Group& group, const char* stringtag, Info* info, Status refusal, Comm** out) {
   std::vector<int> ranks;
-  HEDDLE_TRY(comm::ranks_in(everyone, group, &ranks));
+  HEDDLE_TRY(comm::ranks_in_any(everyone, group, &ranks));
   const std::uint64_t hash = digest(stringtag);
   const int mine = static_cast<int>(hash >> 33);
   Creation creation(everyone);
@@ -115,6 +115,7 @@ Status intercomm_create_from_groups(Group& local_group, int local_leader, Group*
     if (reachable) {
       bridge.comm = everyone;
       bridge.remote = static_cast<int>(remote_group->members[static_cast<std::size_t>(remote_leader)]);
+      if (refusal) refusal = mpi::check_same_session(local_group, *remote_group, MPI_ERR_GROUP);
     } else if (refusal) {
       refusal = reachable;
     }

@@ -183,18 +183,21 @@ Status intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int
     return error(MPI_ERR_RANK, "local_leader is %d; the local communicator has %d ranks", local_leader,
                  local_comm.size);
   }
-  Status reachable;
+  Status refusal;
   const bool leads = local_comm.rank == local_leader;
-  if (leads && peer_comm == nullptr) {
-    reachable = error(MPI_ERR_COMM, "peer_comm is no communicator at the local leader");
-  } else if (leads && !peer_comm->has_peer(remote_leader)) {
-    reachable = error(MPI_ERR_RANK, "remote_leader is %d; the peer communicator has %d ranks", remote_leader,
-                      peer_comm->peer_count);
+  const bool reaches = leads && peer_comm != nullptr && peer_comm->has_peer(remote_leader);
+  if (reaches) {
+    refusal = mpi::check_same_session(*local_comm.group, *peer_comm->group, MPI_ERR_COMM);
+  } else if (leads && peer_comm == nullptr) {
+    refusal = error(MPI_ERR_COMM, "peer_comm is no communicator at the local leader");
+  } else if (leads) {
+    refusal = error(MPI_ERR_RANK, "remote_leader is %d; the peer communicator has %d ranks", remote_leader,
+                    peer_comm->peer_count);
   }
   const Bridge bridge{peer_comm, local_leader, remote_leader, comm::group_tag({}, tag)};
   Comm* local = nullptr;
-  if (const Status here = duplicate_quietly(local_comm, reachable, &local); !here) {
-    if (reachable && leads) comm::decline(bridge);
+  if (const Status here = duplicate_quietly(local_comm, refusal, &local); !here) {
+    if (reaches) comm::decline(bridge);
     return here;
   }
   Comm* made = nullptr;

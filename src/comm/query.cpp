@@ -41,6 +41,7 @@ Status comm_rank(Comm& comm, int* rank) {
 }
 
 Status comm_compare(Comm& comm1, Comm& comm2, int* result) {
+  HEDDLE_TRY(mpi::check_same_session(*comm1.group, *comm2.group, MPI_ERR_COMM));
   if (&comm1 == &comm2) {
     *result = MPI_IDENT;
   } else if (comm1.is_inter() != comm2.is_inter()) {

@@ -25,6 +25,8 @@ std::vector<ProcessId> select(const Group& group, const Group& other, bool wante
   return members;
 }
 
+Status check_pair(const Group& a, const Group& b) { return mpi::check_same_session(a, b, MPI_ERR_GROUP); }
+
 std::span<const int> as_span(MPI_Count n, const int ranks[]) { return {ranks, static_cast<std::size_t>(n)}; }
 
 }  // namespace
@@ -40,6 +42,7 @@ Status group_rank(Group& group, int* rank) {
 }
 
 Status group_translate_ranks(Group& group1, MPI_Count n, const int ranks1[], Group& group2, int ranks2[]) {
+  HEDDLE_TRY(check_pair(group1, group2));
   RankIndex index(group2);
   for (MPI_Count i = 0; i < n; ++i) {
     const int rank = ranks1[i];
@@ -58,11 +61,13 @@ Status group_translate_ranks(Group& group1, MPI_Count n, const int ranks1[], Gro
 }
 
 Status group_compare(Group& group1, Group& group2, int* result) {
+  HEDDLE_TRY(check_pair(group1, group2));
   *result = mpi::compare(group1, group2);
   return Status::ok();
 }
 
 Status group_union(Group& group1, Group& group2, MPI_Group* newgroup) {
+  HEDDLE_TRY(check_pair(group1, group2));
   std::vector<ProcessId> members = group1.members;
   std::vector<ProcessId> added = select(group2, group1, false);
   members.insert(members.end(), added.begin(), added.end());
@@ -70,10 +75,12 @@ Status group_union(Group& group1, Group& group2, MPI_Group* newgroup) {
 }
 
 Status group_intersection(Group& group1, Group& group2, MPI_Group* newgroup) {
+  HEDDLE_TRY(check_pair(group1, group2));
   return make(select(group1, group2, true), origin_of(group1, group2), newgroup);
 }
 
 Status group_difference(Group& group1, Group& group2, MPI_Group* newgroup) {
+  HEDDLE_TRY(check_pair(group1, group2));
   return make(select(group1, group2, false), origin_of(group1, group2), newgroup);
 }
 

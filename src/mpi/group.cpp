@@ -84,6 +84,13 @@ int RankIndex::rank_of(ProcessId id) const noexcept {
   return it != entries_.end() && it->id == id ? it->rank : -1;
 }
 
+Status check_same_session(const Group& a, const Group& b, int error_class) {
+  if (a.session == b.session || a.size() == 0 || b.size() == 0) return Status::ok();
+  const bool two = a.session != nullptr && b.session != nullptr;
+  return error(error_class, "one was derived from a session, the other from %s; a call takes both from one",
+               two ? "another session" : "MPI_COMM_WORLD or MPI_COMM_SELF");
+}
+
 int compare(const Group& a, const Group& b) {
   if (a.members == b.members) return MPI_IDENT;
   if (a.size() != b.size()) return MPI_UNEQUAL;

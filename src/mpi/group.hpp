@@ -69,6 +69,10 @@ class RankIndex {
   std::vector<Entry> entries_;  // sorted by id
 };
 
+// A group without members goes with any other. Otherwise what was derived from one session goes neither with what was
+// derived from another nor with the world's (MPI 5.0, 11.3): `error_class`.
+Status check_same_session(const Group& a, const Group& b, int error_class);
+
 // The relation of two groups: MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
 int compare(const Group& a, const Group& b);
 

@@ -169,6 +169,23 @@ static void synchronisation(Window* w) {
   EXPECT(MPI_Rget(&value, 1, MPI_INT, own, here, 1, MPI_INT, win, &request), MPI_ERR_RMA_SYNC);
   MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
   EXPECT(MPI_Put(&value, 1, MPI_INT, own, here, 1, MPI_INT, win), MPI_ERR_RMA_SYNC);
+  // A group of which the window lacks a member leaves nothing behind.
+  const int both[] = {own, other};
+  MPI_Group pair;
+  MPI_Win of_self;
+  MPI_Group_incl(world, other != own ? 2 : 1, both, &pair);
+  MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_SELF, &of_self);
+  MPI_Win_set_errhandler(of_self, MPI_ERRORS_RETURN);
+  for (int i = 0; i < 2; i++) {
+    if (other != own && i == 0) EXPECT(MPI_Win_post(pair, 0, of_self), MPI_ERR_GROUP);
+    if (other != own && i == 1) EXPECT(MPI_Win_start(pair, 0, of_self), MPI_ERR_GROUP);
+    EXPECT(MPI_Win_post(alone, 0, of_self), MPI_SUCCESS);
+    EXPECT(MPI_Win_start(alone, 0, of_self), MPI_SUCCESS);
+    EXPECT(MPI_Win_complete(of_self), MPI_SUCCESS);
+    EXPECT(MPI_Win_wait(of_self), MPI_SUCCESS);
+  }
+  MPI_Win_free(&of_self);
+  MPI_Group_free(&pair);
   MPI_Group_free(&alone);
   MPI_Group_free(&world);
 }

@@ -276,6 +276,51 @@ static void intercomm(MPI_Session session, int size) {
   MPI_Group_free(&world);
 }
 
+// What comes of different sessions, or of a session and the world, is not taken in one call. `comm` is of one and
+// `other` of another; both have all ranks in the same order.
+static void mixed(MPI_Comm comm, MPI_Comm other) {
+  MPI_Group group, strange, made, all[2];
+  MPI_Comm part;
+  int result, rank, size, here = 0, there = -1;
+  MPI_Comm_group(comm, &group);
+  MPI_Comm_group(other, &strange);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
+  CHECK_CLASS(MPI_Group_compare(group, strange, &result), MPI_ERR_GROUP);
+  CHECK_CLASS(MPI_Group_translate_ranks(group, 1, &here, strange, &there), MPI_ERR_GROUP);
+  CHECK_EQ(there, -1);
+  CHECK_CLASS(MPI_Group_union(group, strange, &made), MPI_ERR_GROUP);
+  CHECK_CLASS(MPI_Group_intersection(strange, group, &made), MPI_ERR_GROUP);
+  CHECK_CLASS(MPI_Group_difference(group, strange, &made), MPI_ERR_GROUP);
+  CHECK_CLASS(MPI_Comm_compare(comm, other, &result), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Comm_create(comm, strange, &part), MPI_ERR_GROUP);
+  CHECK_CLASS(MPI_Comm_create_group(other, group, 0, &part), MPI_ERR_GROUP);
+  // The empty one is everybody's.
+  CHECK_EQ(MPI_Group_union(group, MPI_GROUP_EMPTY, &all[0]), MPI_SUCCESS);
+  CHECK_EQ(MPI_Group_union(MPI_GROUP_EMPTY, group, &all[1]), MPI_SUCCESS);
+  for (int i = 0; i < 2; i++) {
+    CHECK_EQ(MPI_Group_compare(group, all[i], &result), MPI_SUCCESS);
+    CHECK_EQ(result, MPI_IDENT);
+    CHECK_CLASS(MPI_Group_compare(all[i], strange, &result), MPI_ERR_GROUP);  // it has not lost where it came from
+    MPI_Group_free(&all[i]);
+  }
+  if (size > 1) {  // the halves reach each other through one that fits the first half alone
+    const int half = (size + 1) / 2, first = rank < half;
+    MPI_Comm mine, theirs;
+    MPI_Comm_split(comm, first, rank, &mine);
+    MPI_Comm_split(other, first, rank, &theirs);
+    const int code = MPI_Intercomm_create(first ? mine : theirs, 0, comm, first ? half : 0, 3, &part);
+    CHECK(code != MPI_SUCCESS);
+    if (!first) CHECK_CLASS(code, MPI_ERR_COMM);
+    CHECK(part == MPI_COMM_NULL);
+    MPI_Comm_free(&mine);
+    MPI_Comm_free(&theirs);
+  }
+  MPI_Group_free(&group);
+  MPI_Group_free(&strange);
+}
+
 // What one user of the library does who knows of no other.
 static void whole_session(const char* name) {
   MPI_Session session = open_session(NULL);
@@ -326,6 +371,13 @@ static int everything(void) {
   one = world_of(session, "beside the world");
   check_comm(one, world_size);
   check_comm(MPI_COMM_WORLD, world_size);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  mixed(one, MPI_COMM_WORLD);
+  beside = open_session(NULL);
+  two = world_of(beside, "beside another");
+  mixed(one, two);
+  MPI_Comm_free(&two);
+  close_session(&beside);
   whole_session("within the world");
   MPI_Finalize();
   check_flags(1, 1);
