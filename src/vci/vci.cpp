@@ -123,10 +123,21 @@ unsigned Vci::push_lanes(bool* contended) noexcept {
 unsigned Vci::poll_others() noexcept { return domain_.poll_others(*this); }
 
 unsigned Vci::poll_alone() noexcept {
-  auto deliver = [this](const auto&... packet) noexcept { table_.dispatch(*this, packet...); };
   const auto wires = domain_.wires();
-  unsigned count = wire::poll(*wires.front(), index_, kPollLimit, deliver);
-  for (wire::Wire* wire : wires.subspan(1)) count += wire::poll_other(*wire, index_, kPollLimit, deliver);
+  auto deliver = [this](const auto&... packet) noexcept { table_.dispatch(*this, packet...); };
+  const unsigned count = wire::poll(*wires.front(), index_, kPollLimit, deliver);
+  return wires.size() == 1 ? count : count + poll_networks();
+}
+
+unsigned Vci::poll_networks() noexcept {
+  unsigned count = 0;
+  bool taken = false;
+  auto deliver = [this, &taken](const auto&... packet) noexcept {
+    taken = true;
+    table_.dispatch(*this, packet...);
+  };
+  for (wire::Wire* wire : domain_.wires().subspan(1)) count += wire::poll_other(*wire, index_, kPollLimit, deliver);
+  if (taken) completed_ = true;  // who sleeps until a descriptor is readable is not told of what was taken before
   return count;
 }
 

@@ -92,7 +92,7 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
     lock_.unlock();
     if (wake) wake_waiters();
   }
-  // A receive is complete, of which another thread may be waiting for the end.
+  // A receive is complete, or a message has come, for which another thread may be waiting.
   void note_completed() noexcept REQUIRES(lock_) { completed_ = true; }
   bool has_busy_lanes() const noexcept { return busy_lanes_.load(std::memory_order_relaxed) != 0; }
 
@@ -122,6 +122,7 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
 
  private:
   unsigned poll_others() noexcept REQUIRES(lock_);
+  [[gnu::noinline]] unsigned poll_networks() noexcept REQUIRES(lock_);
   unsigned push_lanes(bool* contended) noexcept;
 
   static constexpr unsigned kLastPolls = 64;  // of kPollLimit packets each: more than a ring of shared memory holds

@@ -34,14 +34,32 @@ struct FullWire final : wire::Wire, wire::TxLane {
   Doorbell& bell_;
 };
 
+// A network: what has come is taken by whoever polls first, and nobody else is told of it.
+struct Network final : wire::Wire {
+  Network() : Wire(false) {}
+  bool reaches(wire::ProcessId) const noexcept override { return false; }
+  Status connect(std::uint32_t, wire::ProcessId, std::uint32_t, wire::TxLane**) override { return Status::ok(); }
+  unsigned poll(std::uint32_t, wire::Sink& sink, unsigned) noexcept override {
+    if (!has_packet.exchange(false)) return 0;
+    sink.deliver({wire::Header{.portal = kPortal}, nullptr, nullptr, 0});
+    return 1;
+  }
+
+  static constexpr std::uint8_t kPortal = 5;
+  std::atomic<bool> has_packet{false};
+};
+
 struct Process {
   Process() {
     auto made = std::make_unique<FullWire>(bell);
     wire = made.get();
+    auto other = std::make_unique<Network>();
+    network = other.get();
     DomainOptions options;
     options.threaded = true;
     std::vector<std::unique_ptr<wire::Wire>> wires;
     wires.push_back(std::move(made));
+    wires.push_back(std::move(other));
     domain = std::make_unique<Domain>(options, std::move(wires));
     EXPECT_TRUE(domain->vci(0).lane_to(0, 0, &lane));
   }
@@ -63,6 +81,7 @@ struct Process {
 
   Doorbell bell;
   FullWire* wire;
+  Network* network;
   std::unique_ptr<Domain> domain;
   Lane* lane = nullptr;
   std::deque<SendOp> ops;
@@ -101,6 +120,16 @@ TEST(Wake, WhenThereIsANewTask) {
   EXPECT_TRUE(wakes(process, [&] {
     tasks.push_back({[](Task&) { return true; }, nullptr});
     process.domain->add_task(tasks.back());
+  }));
+}
+
+// Such as one that a probe waits for.
+TEST(Wake, WhenAMessageIsTakenFromANetwork) {
+  Process process;
+  process.domain->vci(0).table().set(Network::kPortal, [](Vci&, const wire::Packet&) {});
+  EXPECT_TRUE(wakes(process, [&] {
+    process.network->has_packet = true;
+    process.domain->vci(0).progress();
   }));
 }
 
