@@ -211,10 +211,15 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
       std::lock_guard lock(mutex);
       boot.put(left_key(boot.rank(), port), "1").ignore();
     };
-    options.has_left = [&boot](wire::ProcessId peer, std::uint16_t port) {
+    options.has_left = [&boot, &mutex = context.boot_mutex](wire::ProcessId peer,
+                                                            std::uint16_t port) -> std::optional<bool> {
+      std::unique_lock lock(mutex, std::try_to_lock);
+      if (!lock.owns_lock()) return std::nullopt;
       std::string yes;
       const int rank = static_cast<int>(peer);
-      return boot.get(rank, left_key(rank, port), yes).is_ok();
+      const Status found = boot.get(rank, left_key(rank, port), yes);
+      if (!found && found.error_class() != MPI_ERR_NAME) return std::nullopt;
+      return found.is_ok();
     };
   }
   options.ring = [&bell] { bell.ring(); };

@@ -55,7 +55,7 @@ Status OfiWire::choose_address() {
     const Status found = reach_.find(peer, other.addresses, other.port, &reaching, &refusing);
     const std::string why = last_error_detail();
     // One that has ended, in order, does not answer; its host refuses, where it is the right one.
-    const bool has_left = !found && options_.has_left && options_.has_left(peer, other.port);
+    const bool has_left = !found && options_.has_left && options_.has_left(peer, other.port).value_or(false);
     if (mine.size() > 1 && found) chosen = reaching;
     if (mine.size() > 1 && has_left && !refusing.empty()) chosen = refusing;
     if (found) break;
@@ -76,6 +76,7 @@ Status OfiWire::start_watch() {
   options.address = address_;
   options.activity = [this] { return activity(); };
   options.lost = options_.lost;
+  options.has_left = options_.has_left;
   return watch_.start(waker_, std::move(options));
 }
 

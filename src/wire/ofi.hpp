@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,8 @@ struct OfiOptions {
   // Publishes that this process answers no question any more at this port, and tells whether a peer has published that. Empty where nobody
   // could read it in time; there all processes are in open() at once.
   std::function<void(std::uint16_t port)> leave;
-  std::function<bool(ProcessId, std::uint16_t port)> has_left;
+  // Nothing: that cannot be told now.
+  std::function<std::optional<bool>(ProcessId, std::uint16_t port)> has_left;
   // Rings whoever sleeps in this process.
   std::function<void()> ring;
   // A peer cannot be reached any more, nobody knows what is lost.

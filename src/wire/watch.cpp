@@ -101,6 +101,36 @@ void Watch::tick() {
     if (quiet_ms_ >= ask_ms_) turn();
   }
   for (const auto& [id, why] : losses) options_.lost(id, why.c_str());
+  if (options_.has_left) judge_refusing();
+}
+
+// Whom it asks and tells may take their time, and locks: not under this one's.
+void Watch::judge_refusing() {
+  std::vector<std::pair<ProcessId, sockaddr_in>> refusing;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, peer] : peers_) {
+      if (peer.refusals > 1 && !peer.known && !peer.done) refusing.emplace_back(id, peer.at);
+    }
+  }
+  for (const auto& [id, at] : refusing) {
+    const std::uint16_t port = ntohs(at.sin_port);
+    const std::optional<bool> left = options_.has_left(id, port);
+    if (!left) continue;
+    {
+      std::lock_guard lock(mutex_);
+      Peer& peer = peers_[id];
+      peer.done = true;
+      if (peer.link != nullptr) unlink(peer);
+    }
+    if (*left) continue;
+    char address[INET_ADDRSTRLEN] = "?";
+    inet_ntop(AF_INET, &at.sin_addr, address, sizeof address);
+    const std::string why = std::string("connections to ") + address + ", port " + std::to_string(port) +
+                            ", are refused: by a firewall between the hosts, by another host that has this address "
+                            "(HEDDLE_FABRIC_INTERFACE chooses), or because its process has ended";
+    options_.lost(id, why.c_str());
+  }
 }
 
 // Those who have no connection get one, as far as there may be more, or others that have answered give theirs up.
@@ -234,9 +264,10 @@ void Watch::broken(Peer& peer, int reason) {
   disconnect(peer);
   if ((ended && was_there) || (refused && peer.known)) {
     link.closed_ms = 0;
-  } else if (ended || refused) {  // nobody is there any more, or has a descriptor left: see Limits
+  } else if (ended || refused) {  // see Limits
     unlink(peer);
-    peer.rest_ms = refused ? limit_ms() : ask_ms_;
+    if (refused) ++peer.refusals;
+    peer.rest_ms = !refused ? ask_ms_ : peer.refusals > 1 ? limit_ms() : options_.grace_ms;
   }
 }
 

@@ -8,8 +8,9 @@
 //          detection time is lost, and one whose connection is closed: after a grace, for the launcher knows more of how
 //          it ended, and should be the first to say so. Who says goodbye before it goes is not lost.
 // Limits:  at most 64 peers are watched at once, in turn: each is asked twice before the next comes, so n peers take about
-//          n / 64 * 2 s more until a silent one is noticed. A peer that refuses the first connection, or hangs up without
-//          an answer, is not judged: it has ended, and may have done so in order, or it has no descriptor left. Time counts
+//          n / 64 * 2 s more until a silent one is noticed. A peer that hangs up without an answer is not judged: it
+//          may have no descriptor left. One whose host refuses the first connection has ended, maybe in order, or cannot be
+//          reached: it is lost unless somebody knows that it has left, and where nobody can know, it is not judged. Time counts
 //          while this process waits and gets to run; of a step that came late not more than twice its length does. A
 //          process that is stopped (a debugger) is silent.
 // Threads: know() and begin() by any; all else happens in the waker.
@@ -25,6 +26,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +51,9 @@ struct WatchOptions {
   std::size_t most = 64;
   std::function<WatchActivity()> activity;
   std::function<void(ProcessId, const char*)> lost;  // once for each; in the waker
+  // Whether a peer has gone in order, of whose port connections are refused. Nothing: that cannot be told now. Empty: it
+  // can never be. In the waker.
+  std::function<std::optional<bool>(ProcessId, std::uint16_t port)> has_left;
 };
 
 class Watch {
@@ -88,6 +93,7 @@ class Watch {
     bool away = false;   // and said that it may go
     bool done = false;   // lost, or gone in order
     int rest_ms = 0;     // until it is asked again
+    int refusals = 0;    // before it was known
     std::unique_ptr<Link> link;
   };
   using Peers = std::map<ProcessId, Peer>;
@@ -105,6 +111,7 @@ class Watch {
   void broken(Peer& peer, int reason);
   // True: it is lost, for the reason *why.
   bool judge(ProcessId id, Peer& peer, int elapsed_ms, std::string* why);
+  void judge_refusing();
   int limit_ms() const noexcept { return options_.seconds * 1000; }
 
   Waker* waker_ = nullptr;

@@ -14,6 +14,7 @@ LOST = rf"rank \d \(pid \d+\) on h\d cannot reach rank \d \(pid \d+\) on h\d: no
 
 class Watched(Case):
     provider = "net"
+    refused = r"cannot reach rank \d \(pid \d+\) on h\d: connections to 10\.77\.0\.\d+, port \d+, are refused: by a firewall"
 
     def start_job(self, hosts, *command, **options):
         """The detection time is for the ranks alone: on a machine that is too busy it would be mpiexec that complains."""
@@ -37,6 +38,13 @@ class Watched(Case):
 
     def test_the_network_between_the_ranks_is_cut_in_collectives(self):
         self.assert_fails(*self.cut("collectives"), LOST)
+
+    def test_a_host_refuses_all_connections(self):
+        hosts = self.make_hosts(2)
+        for host in ("h0", "h1"):
+            hosts.refuse(host)
+        job = self.start_job(hosts, program("stand"), "messages", self.directory).finish()
+        self.assert_fails(hosts, job, self.refused)
 
     def test_a_rank_that_is_stopped_is_silent(self):
         hosts = self.make_hosts(2)

@@ -90,6 +90,15 @@ table netdev heddle_cut {
 }
 """
 
+REFUSAL = """
+table inet heddle_refusal {
+  chain input {
+    type filter hook input priority 0;
+    iifname "eth0" tcp flags & (syn | ack) == syn reject with tcp reset
+  }
+}
+"""
+
 
 class HostsError(Exception):
     pass
@@ -177,6 +186,10 @@ class Hosts:
     def cut(self, host):
         """From now on nothing arrives at the host and nothing leaves it, and nobody is told."""
         self.nft(host, CUT, "netdev chains with an egress hook (CONFIG_NETFILTER_EGRESS)")
+
+    def refuse(self, host):
+        """From now on the host refuses each connection from another, as a firewall may."""
+        self.nft(host, REFUSAL, "nftables with reject (CONFIG_NFT_REJECT)")
 
     def mend(self, host):
         self.nft(host, "add table netdev heddle_cut\ndelete table netdev heddle_cut\n", "netdev chains")

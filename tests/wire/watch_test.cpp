@@ -13,8 +13,10 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/side_by_side.hpp"
@@ -31,7 +33,7 @@ using std::chrono::milliseconds;
 
 // A process as far as the watch sees it.
 struct Watcher {
-  explicit Watcher(ProcessId id, std::size_t most = 64) : self(id) {
+  explicit Watcher(ProcessId id, std::size_t most = 64, bool can_know = false) : self(id) {
     EXPECT_TRUE(waker.start());
     watched.start(waker, self, kKey);
     EXPECT_TRUE(
@@ -52,6 +54,13 @@ struct Watcher {
       std::lock_guard lock(mutex);
       losses.push_back(std::to_string(peer) + ": " + why);
     };
+    if (can_know) {
+      options.has_left = [this](ProcessId peer, std::uint16_t port) {
+        std::lock_guard lock(mutex);
+        asked_of = {peer, port};
+        return left;
+      };
+    }
     EXPECT_TRUE(watch.start(waker, std::move(options)));
   }
   ~Watcher() {
@@ -73,6 +82,8 @@ struct Watcher {
   bool orderly = true;
   std::mutex mutex;
   std::vector<std::string> losses;
+  std::optional<bool> left;  // what is known of a peer
+  std::pair<ProcessId, std::uint16_t> asked_of{};
   WatchActivity activity;
   Watched watched;
   Watch watch;
@@ -225,6 +236,32 @@ TEST(Watch, WhoHadGoneBeforeItWasAskedIsNotJudged) {
   a.wait();
   std::this_thread::sleep_for(kLong);
   EXPECT_EQ(a.lost(), std::vector<std::string>{});
+}
+
+TEST(Watch, WhoRefusesIsLostUnlessItIsKnownToHaveLeft) {
+  for (bool has_left : {false, true}) {
+    Watcher a(0, 64, /*can_know=*/true);
+    Mute gone;
+    a.watch.know(7, "127.0.0.1", gone.port);
+    gone.hang_up();
+    a.wait();
+    ASSERT_TRUE(soon([&] {
+      std::lock_guard lock(a.mutex);
+      return a.asked_of == std::pair{ProcessId{7}, gone.port};
+    }));
+    EXPECT_EQ(a.lost(), std::vector<std::string>{}) << "nobody could tell yet";
+    {
+      std::lock_guard lock(a.mutex);
+      a.left = has_left;
+    }
+    if (!has_left) {
+      ASSERT_TRUE(soon([&] { return !a.lost().empty(); }));
+      EXPECT_TRUE(a.lost()[0].starts_with("7: connections to 127.0.0.1, port ")) << a.lost()[0];
+    }
+    std::this_thread::sleep_for(kLong);
+    EXPECT_EQ(a.lost().size(), has_left ? 0u : 1u);
+    EXPECT_EQ(a.watch.connections(), 0u);
+  }
 }
 
 TEST(Watch, ManyPeersAreAskedInTurn) {
