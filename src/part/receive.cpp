@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "p2p/loss.hpp"
 #include "p2p/request.hpp"
 #include "part/request.hpp"
@@ -151,7 +152,7 @@ Status Receive::start() noexcept {
     refused ? fail() : say_clear();
   }
   if (is_done()) return Status::ok();
-  started_at = vci->domain().now();
+  started_at = now_ns();
   if (whole < kMostSpread) expect(2 * whole, started_at);
   return Status::ok();
 }
@@ -173,12 +174,12 @@ void Receive::note(std::uint64_t at, std::uint64_t n) noexcept {
   });
   vci::Domain& domain = vci->domain();
   if (all == 0 && n != args.total()) {
-    first_at = domain.now();
+    first_at = now_ns();
     expect(2 * spread, first_at);
   }
   all += n;
   if (all != args.total()) return;
-  const std::int64_t now = domain.now();
+  const std::int64_t now = now_ns();
   whole = learn(whole, now - started_at);
   if (first_at != 0) spread = learn(spread, now - first_at);
   domain.expect_no_more(expected_until);

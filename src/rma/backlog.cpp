@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/cpu.hpp"
 #include "mpi/process.hpp"
 #include "p2p/loss.hpp"
@@ -190,7 +191,7 @@ void Backlog::wait_for_target(std::uint64_t position) noexcept {
   std::uint64_t seen = ring_.head.load(std::memory_order_acquire);
   if (seen >= position || !is_worth_asking()) return;
   ask();
-  std::int64_t until = vci::Domain::now() + kPatienceNs;
+  std::int64_t until = now_ns() + kPatienceNs;
   for (unsigned round = 0;; ++round) {
     const std::uint64_t head = ring_.head.load(std::memory_order_acquire);
     if (head >= position) {
@@ -203,7 +204,7 @@ void Backlog::wait_for_target(std::uint64_t position) noexcept {
     if (round % kTimeEvery != kTimeEvery - 1) continue;
     domain_of(window_).progress(*window_.comm->vci,
                                 round / kTimeEvery);  // it may wait for this process in the same way
-    const std::int64_t now = vci::Domain::now();
+    const std::int64_t now = now_ns();
     if (head != seen) until = now + kPatienceNs;
     seen = head;
     if (now > until) {

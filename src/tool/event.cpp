@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/clock.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/info.hpp"
 #include "tool/api.hpp"
@@ -113,7 +114,7 @@ Status t_source_get_info(int source_index, char* name, int* name_len, char* desc
 
 Status t_source_get_timestamp(int source_index, MPI_Count* timestamp) {
   HEDDLE_TRY(tool::check_source(source_index));
-  *timestamp = vci::EventLog::now();
+  *timestamp = now_ns();
   return Status::ok();
 }
 
@@ -193,7 +194,7 @@ Status t_event_register_callback(MPI_T_event_registration event_registration, MP
   HEDDLE_TRY(tool::level_of(cb_safety, &level));
   Registration& one = place->second;
   if (std::ranges::all_of(one.callbacks, [](const auto& c) { return c.function == nullptr; })) {
-    one.since = vci::EventLog::now();
+    one.since = now_ns();
   }
   one.callbacks[level] = {event_cb_function, user_data};
   tool::listen_for_registrations(tool::state());

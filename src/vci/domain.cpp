@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -142,7 +141,7 @@ bool Domain::arm_wires() noexcept {
 
 void Domain::look_for_losses() noexcept {
   if (options_.look_for_losses == nullptr) return;
-  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  const std::int64_t now = now_ns();
   std::int64_t before = looked_at_.load(std::memory_order_relaxed);
   if (now - before < kLookEveryNs) return;
   if (looked_at_.compare_exchange_strong(before, now, std::memory_order_relaxed)) {

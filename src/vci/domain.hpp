@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/lock.hpp"
 #include "base/profile.hpp"
 #include "vci/abandoned.hpp"
@@ -109,7 +110,7 @@ class Domain {
   void sleep(Look&& look) noexcept {
     bell().sleep(sleep_limit(), [&] { return look() || !arm_wires(); });
   }
-  // Something is expected until then (steady clock, ns): while no waiter lacks a core, none sleeps. Any thread; of several the
+  // Something is expected until then (now_ns()): while no waiter lacks a core, none sleeps. Any thread; of several the
   // latest counts.
   void expect_until(std::int64_t when) noexcept {
     std::int64_t before = expected_until_.load(std::memory_order_relaxed);
@@ -118,9 +119,6 @@ class Domain {
   // It has come. What others expect later than that still counts.
   void expect_no_more(std::int64_t when) noexcept {
     expected_until_.compare_exchange_strong(when, 0, std::memory_order_relaxed);
-  }
-  static std::int64_t now() noexcept {
-    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   }
   // Whoever waits should leave the core to others of this node's ranks and threads.
   bool crowded() const noexcept { return more_than_cores(waiters_); }
@@ -173,7 +171,7 @@ class Domain {
   }
   bool is_expecting() const noexcept {
     const std::int64_t until = expected_until_.load(std::memory_order_relaxed);
-    return until != 0 && now() < until;
+    return until != 0 && now_ns() < until;
   }
   bool more_than_cores(const std::atomic<std::uint32_t>& waiters) const noexcept {
     return options_.local_ranks * std::max(waiters.load(std::memory_order_relaxed), 1u) > options_.cores;

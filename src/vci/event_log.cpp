@@ -1,13 +1,10 @@
 #include "vci/event_log.hpp"
 
-#include <chrono>
 #include <utility>
 
-namespace heddle::vci {
+#include "base/clock.hpp"
 
-std::int64_t EventLog::now() noexcept {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
+namespace heddle::vci {
 
 // The time is taken under the lock, so that what is taken first is what came first.
 void EventLog::keep(Event event, std::array<std::int64_t, Occurrence::kValues> values) noexcept {
@@ -15,7 +12,7 @@ void EventLog::keep(Event event, std::array<std::int64_t, Occurrence::kValues> v
   if (count_ == kRoom) {
     ++dropped_[static_cast<std::size_t>(event)];
   } else {
-    ring_[(first_ + count_++) % kRoom] = {event, now(), values};
+    ring_[(first_ + count_++) % kRoom] = {event, now_ns(), values};
   }
   has_news_.store(true, std::memory_order_relaxed);
 }

@@ -22,7 +22,7 @@ inline constexpr std::size_t kEvents = 5;
 struct Occurrence {
   static constexpr std::size_t kValues = 4;
   Event event{};
-  std::int64_t time = 0;  // EventLog::now()
+  std::int64_t time = 0;  // now_ns()
   std::array<std::int64_t, kValues> values{};
 };
 
@@ -59,8 +59,6 @@ class EventLog {
   bool take(Occurrence* oldest) noexcept;
   // Since it was last asked. They are younger than all that take() has given when it returns false.
   std::uint64_t take_dropped(Event event) noexcept;
-
-  static std::int64_t now() noexcept;  // ns
 
   static constexpr std::size_t kRoom = 512;
 

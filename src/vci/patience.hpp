@@ -16,11 +16,10 @@
 // Cost:    two clock_gettime (20 ns each) a yield, but where the job's own ranks want the core.
 #pragma once
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdint>
 
+#include "base/clock.hpp"
 #include "base/cpu.hpp"
 
 namespace heddle::vci {
@@ -60,9 +59,9 @@ class Patience {
     long_ = shared_ = false;
     if (in_crowd_)
       return yield_core();  // it is the job's own ranks that want the core, and however long that takes they are to have it
-    const std::int64_t before = now();
+    const std::int64_t before = now_ns();
     yield_core();
-    const std::int64_t took = now() - before;
+    const std::int64_t took = now_ns() - before;
     long_ = took > kLongNs;
     shared_ = took > kSharedNs;
   }
@@ -85,12 +84,6 @@ class Patience {
   static constexpr unsigned kFewest = 4, kMostFew = 16;
   static constexpr unsigned kMostRounds = 512;  // from one yield to the next, with a network: 0.4 ms
   static constexpr std::int64_t kLongNs = 500'000, kSharedNs = 20'000;
-
-  static std::int64_t now() noexcept {
-    timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1'000'000'000 + t.tv_nsec;
-  }
 
   void learn(bool good) noexcept {
     yielded_ = false;

@@ -11,11 +11,11 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/stream_copy.hpp"
 
 namespace heddle::wire {
@@ -26,9 +26,7 @@ struct RealCopies {
     std::memcpy(to, from, bytes);
   }
   static void past(std::byte* to, const std::byte* from, std::size_t bytes) noexcept { stream_copy(to, from, bytes); }
-  static std::int64_t now() noexcept {  // ns
-    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-  }
+  static std::int64_t now() noexcept { return now_ns(); }
 };
 
 template <class Copies = RealCopies>

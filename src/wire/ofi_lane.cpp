@@ -1,28 +1,17 @@
 #include "wire/ofi_lane.hpp"
 
-#include <time.h>
-
 #include <cstring>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "wire/ofi.hpp"
 
 namespace heddle::wire {
 
-namespace {
-
-std::int64_t now() noexcept {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
-}
-
-}  // namespace
-
 bool OfiLane::try_send(const Header& header, const void* prefix, Payload& payload) noexcept {
   if (!is_resolved() && !wire_.resolve(*this)) return false;
   LockGuard guard(port_.lock());
-  const bool gathers = frame_ != nullptr || now() - last_gone_ < kQuietNs;
+  const bool gathers = frame_ != nullptr || now_ns() - last_gone_ < kQuietNs;
   if (!append(header, prefix, payload)) return false;
   if ((!gathers || frame_->bytes >= kEnough) && push()) return true;
   if (!gathers) {
@@ -80,7 +69,7 @@ bool OfiLane::push() noexcept {
   }
   frame_ = nullptr;
   waiting_ = false;
-  last_gone_ = now();
+  last_gone_ = now_ns();
   return true;
 }
 
