@@ -1,9 +1,11 @@
 #include "boot/boot.hpp"
 
 #include <limits.h>
+#include <poll.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "boot/environment.hpp"
@@ -15,6 +17,7 @@
 namespace heddle::boot {
 namespace {
 
+constexpr int kRoomMs = 2000;                     // to wait for whoever reads stderr, where that does not block
 constexpr const char* kJoined = "HEDDLE_JOINED";  // pid of the process that took PMI_FD
 
 bool printable_word(std::string_view text) {
@@ -102,8 +105,20 @@ void write_message(std::string_view message) noexcept {
   if (message.empty()) return;
   char newline[] = "\n";
   const bool ended = message.back() == '\n';
-  const iovec parts[] = {{const_cast<char*>(message.data()), message.size()}, {newline, ended ? std::size_t{0} : 1}};
-  [[maybe_unused]] const ssize_t written = writev(STDERR_FILENO, parts, 2);
+  iovec parts[] = {{const_cast<char*>(message.data()), message.size()}, {newline, ended ? std::size_t{0} : 1}};
+  for (iovec *at = parts, *const end = parts + 2; at != end;) {
+    const ssize_t written = writev(STDERR_FILENO, at, static_cast<int>(end - at));
+    if (written < 0) {
+      pollfd room{STDERR_FILENO, POLLOUT, 0};
+      if (errno == EINTR || (errno == EAGAIN && poll(&room, 1, kRoomMs) == 1)) continue;
+      return;
+    }
+    auto left = static_cast<std::size_t>(written);
+    for (; at != end && left >= at->iov_len; ++at) left -= at->iov_len;
+    if (at == end) return;
+    at->iov_base = static_cast<char*>(at->iov_base) + left;
+    at->iov_len -= left;
+  }
 }
 
 int visible_exit_code(int code) noexcept { return code != 0 && (code & 0xff) == 0 ? 1 : code & 0xff; }

@@ -114,7 +114,8 @@ std::unique_ptr<Boot> connect(Status& status);
 // The refusals that put() shares between implementations.
 Status check_key_value(std::string_view key, std::string_view value, std::size_t max_key, std::size_t max_value);
 
-// `message` and a newline to stderr, in one piece; nothing for an empty message.
+// `message` and a newline to stderr, in one piece where that has room for it; nothing for an empty message. Where stderr does not
+// block, it waits for its reader for some seconds.
 void write_message(std::string_view message) noexcept;
 // What a shell makes of an exit code: its low byte. A multiple of 256 becomes 1, since no failure may look like
 // success.

@@ -188,7 +188,7 @@ OfiPort::Gone OfiPort::send(OfiSend& buffer, fi_addr_t to) noexcept {
 
 bool OfiPort::owes() noexcept {
   LockGuard guard(lock_);
-  return free_.size() != kBuffers;
+  return free_.size() != buffers_;
 }
 
 bool OfiPort::expose(const void* data, std::size_t bytes, Exposure* out) noexcept {
@@ -312,10 +312,13 @@ void OfiPort::forsake(ProcessId peer) noexcept {
   for (std::size_t i = 0, n = sends_.size(); i < n; ++i) {
     OfiSend& send = sends_[i];
     if (!send.under_way || send.forsaken || send.lane->peer() != peer) continue;
+    send.forsaken = true;
     auto memory = std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[kFrameBytes]);
     OfiMemory registered;
-    if (memory == nullptr || !register_local(memory.get(), kFrameBytes, &registered)) continue;
-    send.forsaken = true;
+    if (memory == nullptr || !register_local(memory.get(), kFrameBytes, &registered)) {
+      --buffers_;
+      continue;
+    }
     OfiSend& other = sends_.emplace_back();
     other.kind = OfiOperation::Kind::kSend;
     other.data = memory.get();

@@ -211,8 +211,9 @@ class OfiPort {
   std::vector<std::unique_ptr<std::byte[]>> memory_ GUARDED_BY(lock_);
   std::deque<OfiSend> sends_ GUARDED_BY(lock_);
   std::vector<OfiSend*> free_ GUARDED_BY(lock_);
-  bool refused_ GUARDED_BY(lock_) = false;   // somebody found no room
-  bool has_room_ GUARDED_BY(lock_) = false;  // a send has gone in this poll()
+  std::size_t buffers_ GUARDED_BY(lock_) = kBuffers;  // that are not forsaken
+  bool refused_ GUARDED_BY(lock_) = false;            // somebody found no room
+  bool has_room_ GUARDED_BY(lock_) = false;           // a send has gone in this poll()
   std::vector<OfiReceive> receives_ GUARDED_BY(lock_);
   std::vector<OfiReceive*> unposted_ GUARDED_BY(lock_);
   std::deque<OfiRead> reads_ GUARDED_BY(lock_);
