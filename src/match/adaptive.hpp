@@ -133,9 +133,13 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm, kPatience>> {
   }
 
   MessageNode* probe(const Key& receive_key) noexcept {
+    MessageNode* message = order_.front();
+    if (message != nullptr && tables_in_use_ == 0 && matches(receive_key, message->key)) [[likely]] {
+      stats_.unexpected.searched_one();
+      return message;
+    }
     std::uint64_t inspected = 0;
-    MessageNode* message = nullptr;
-    if (!order_.empty()) message = find_message(receive_key, inspected);
+    if (message != nullptr) message = find_message(receive_key, inspected);
     stats_.unexpected.searched(inspected);
     return message;
   }
