@@ -137,7 +137,7 @@ unsigned Vci::poll_networks() noexcept {
     table_.dispatch(*this, packet...);
   };
   for (wire::Wire* wire : domain_.wires().subspan(1)) count += wire::poll_other(*wire, index_, kPollLimit, deliver);
-  if (taken) completed_ = true;  // who sleeps until a descriptor is readable is not told of what was taken before
+  if (taken) note_completed();  // who sleeps until a descriptor is readable is not told of what was taken before
   return count;
 }
 

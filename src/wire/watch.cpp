@@ -120,10 +120,11 @@ void Watch::judge_refusing() {
     {
       std::lock_guard lock(mutex_);
       Peer& peer = peers_[id];
+      peer.refusals = 0;
+      if (*left) continue;  // it may come back
       peer.done = true;
       if (peer.link != nullptr) unlink(peer);
     }
-    if (*left) continue;
     char address[INET_ADDRSTRLEN] = "?";
     inet_ntop(AF_INET, &at.sin_addr, address, sizeof address);
     const std::string why = std::string("connections to ") + address + ", port " + std::to_string(port) +
