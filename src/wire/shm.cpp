@@ -15,19 +15,20 @@ ShmWire::ShmWire(std::shared_ptr<Segment> segment, std::uint32_t self, std::vect
   node_.read_through(single_copy_);
   if (!threaded) {
     connect_lock_.elide();
-    cells_lock_.elide();
+    for (CellPool& pool : pools_) pool.lock.elide();
   }
 }
 
 ShmWire::~ShmWire() { set_away(true); }
 
-Status ShmWire::connect(std::uint32_t, ProcessId peer, std::uint32_t vci, TxLane** lane) {
+Status ShmWire::connect(std::uint32_t from, ProcessId peer, std::uint32_t vci, TxLane** lane) {
+  CellPool& pool = pools_[from];
   {
     // The first cells come with the first lane: here somebody can be told that there is no memory for them. From then on
     // there is always one to wait for.
-    LockGuard guard(cells_lock_);
+    LockGuard guard(pool.lock);
     for (unsigned kind : {0, 1}) {
-      if (pooled_[kind] == 0) HEDDLE_TRY(make_cells(kind));
+      if (!pool.begun[kind]) HEDDLE_TRY(make_cells(pool, kind));
     }
   }
   const auto target = static_cast<std::uint32_t>(node_.region_of(peer));
@@ -37,7 +38,7 @@ Status ShmWire::connect(std::uint32_t, ProcessId peer, std::uint32_t vci, TxLane
   block->sender = self_;
   LockGuard guard(connect_lock_);
   RegionHeader& region = segment_->region(target);
-  lanes_.emplace_back(*this, *block, region, single_copy_.memory_of(target));
+  lanes_.emplace_back(*this, pool, *block, region, single_copy_.memory_of(target));
   region.new_rings[vci].push(offset, block->next);
   *lane = &lanes_.back();
   return Status::ok();
@@ -55,39 +56,42 @@ void ShmWire::announce_room(RxRing& rx) noexcept {
   rx.block->announce_room(rx.ring, segment_->region(rx.block->sender).bell);
 }
 
-void ShmWire::reclaim(ShmLane& lane) noexcept {
+void ShmWire::reclaim(CellPool& pool, ShmLane& lane) noexcept {
   for (const std::uint32_t given_back = lane.producer_.cells_given_back(); lane.reclaimed_ != given_back;
        ++lane.reclaimed_) {
     const std::uint64_t cell = lane.cells_[lane.reclaimed_ % ShmLane::kMostInFlight];
     const unsigned kind = cell & 1;
-    free_cells_[kind].push_back(cell - kind);
+    pool.free[kind].push_back(cell - kind);
     --lane.in_flight_[kind];
   }
 }
 
-Status ShmWire::make_cells(unsigned kind) noexcept {
-  const auto [bytes, per_lane, count] = kCellKinds[kind];
+Status ShmWire::make_cells(CellPool& pool, unsigned kind) noexcept {
+  const CellKind& made = kCellKinds[kind];
+  const std::uint32_t count = pool.begun[kind] ? made.per_carve : made.at_first;
   std::uint64_t chunk = 0;
-  HEDDLE_TRY(segment_->carve(self_, count * bytes, &chunk));
-  for (std::size_t i = count; i-- > 0;) free_cells_[kind].push_back(chunk + i * bytes);
-  pooled_[kind] += count * bytes;
+  HEDDLE_TRY(segment_->carve(self_, count * made.bytes, &chunk));
+  for (std::size_t i = count; i-- > 0;) pool.free[kind].push_back(chunk + i * made.bytes);
+  pool.begun[kind] = true;
+  pooled_.fetch_add(count * made.bytes, std::memory_order_relaxed);
   return Status::ok();
 }
 
 bool ShmWire::take_cell(ShmLane& lane, unsigned kind, std::uint64_t* offset) noexcept {
-  LockGuard guard(cells_lock_);
-  std::vector<std::uint64_t>& free = free_cells_[kind];
+  CellPool& pool = *lane.pool_;
+  LockGuard guard(pool.lock);
+  std::vector<std::uint64_t>& free = pool.free[kind];
   // What was given back is on a line that the receiver writes: a look costs a transfer of it.
-  if (lane.in_flight_[kind] >= kCellKinds[kind].per_lane / 2 || free.empty()) reclaim(lane);
+  if (lane.in_flight_[kind] >= kCellKinds[kind].per_lane / 2 || free.empty()) reclaim(pool, lane);
   if (lane.in_flight_[kind] == kCellKinds[kind].per_lane) return false;
   if (free.empty()) {
-    for (ShmLane* other : cell_lanes_) reclaim(*other);
+    for (ShmLane* other : pool.lanes) reclaim(pool, *other);
   }
   if (free.empty()) {
-    if (pooled_[0] + pooled_[1] >= kMostPooled && lane.sent_ != lane.reclaimed_) return false;
-    if (!make_cells(kind)) return false;
+    if (pooled_.load(std::memory_order_relaxed) >= kMostPooled && lane.sent_ != lane.reclaimed_) return false;
+    if (!make_cells(pool, kind)) return false;
   }
-  if (lane.sent_ == 0) cell_lanes_.push_back(&lane);
+  if (lane.sent_ == 0) pool.lanes.push_back(&lane);
   *offset = free.back();
   free.pop_back();
   lane.cells_[lane.sent_ % ShmLane::kMostInFlight] = *offset + kind;

@@ -58,7 +58,7 @@ TEST_F(ShmTest, LanesAreMadeOnDemandAndKeepApart) {
 TEST_F(ShmTest, LongPayloadsGoThroughCells) {
   TxLane* lane = nullptr;
   ASSERT_TRUE(a->connect(0, 1, 0, &lane));
-  for (const auto& [bytes, share, made] : kCellKinds) {
+  for (const auto& [bytes, share, made, first] : kCellKinds) {
     int sent = 0;
     auto data = [most = bytes](int i) {
       return std::vector<std::byte>(most - static_cast<std::size_t>(i), std::byte(i));
