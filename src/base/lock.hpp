@@ -3,8 +3,8 @@
 // Problem: each VCI and each lane has its own lock, taken for some tens of nanoseconds, by one thread nearly always;
 //          below MPI_THREAD_MULTIPLE it must cost nothing; with more threads than cores a spinning waiter starves the
 //          owner.
-// Method:  a word that is free or held, and a count of those who sleep for it. A waiter spins a little, then yields,
-//          so that a descheduled owner gets the core, and sleeps (futex) when that was in vain for long: to sleep and
+// Method:  a word that is free or held, and a count of those who sleep for it. A waiter spins a little, each time twice as
+//          long before it looks again, so that many leave the line to the owner; then it yields, so that a descheduled owner gets the core, and sleeps (futex) when that was in vain for long: to sleep and
 //          to be woken costs more than any critical section. Whoever is awake may take the lock before a sleeper that
 //          was woken, so there is no convoy. The owner gives it back with a plain store and then reads `sleepers`,
 //          with no fence between: the sleeper makes up for that with heavy_fence(), as in doorbell.hpp. `elide()` turns
@@ -22,7 +22,7 @@
 
 namespace heddle {
 
-template <class Atomics = StdAtomics, int kSpins = 16, int kYields = 64>
+template <class Atomics = StdAtomics, int kLooks = 7, int kYields = 64>
 class CAPABILITY("mutex") BasicLock {
  public:
   // REQUIRES: no other thread uses the lock yet.
@@ -58,8 +58,9 @@ class CAPABILITY("mutex") BasicLock {
   static constexpr std::int64_t kSleepNs = 1'000'000;  // short, for where heavy_fence() is refused; else a wake ends it
 
   [[gnu::noinline]] void lock_slow() noexcept {
-    for (int i = 0; i < kSpins + kYields; ++i) {
-      i < kSpins ? Atomics::pause() : Atomics::yield();
+    for (int i = 0; i < kLooks + kYields; ++i) {
+      if (i >= kLooks) Atomics::yield();
+      for (int pauses = i < kLooks ? 1 << i : 0; pauses != 0; --pauses) Atomics::pause();
       if (take()) return;
     }
     sleepers_.fetch_add(1, std::memory_order_seq_cst);

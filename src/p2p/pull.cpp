@@ -2,7 +2,9 @@
 #include "p2p/pull.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "p2p/receive.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
@@ -16,7 +18,8 @@ struct Pull : vci::Task {
   wire::PeerMemory* memory;
   wire::Offer offer;
   wire::Claims<> claims;
-  std::uint64_t sender;  // its name at the peer
+  wire::FasterWayOfMany* times;  // of its kind; null: nobody asks how long it takes
+  std::uint64_t sender;          // its name at the peer
   std::byte* to;
   std::size_t unit;
   std::uint64_t seen;  // bytes that had arrived when it was stepped last
@@ -35,25 +38,22 @@ std::uint32_t units_to_copy(const wire::Claims<>& claims, wire::Offer offer, con
   return offer.is_for_both() ? claims.fair(most) : most;
 }
 
-bool detach_pull(ReceiveRequest& receive) noexcept {
-  if (receive.pull == nullptr) return true;
-  if (receive.pull->reading) return false;
-  const FinPrefix fin{receive.pull->sender};
-  if (receive.pull->claimed) answer(receive, kFin, &fin, sizeof fin);
-  receive.pull->receive = nullptr;
-  receive.pull = nullptr;
-  return true;
-}
-
 namespace {
 
+// Both sides copy from where cells take so many times as long.
+constexpr float kBothFrom = 1.3f;
+
+// The receive needs its pull no more, having got so many bytes, or 0: it was given up.
+void let_go(ReceiveRequest& receive, std::size_t bytes) noexcept {
+  Pull& pull = *std::exchange(receive.pull, nullptr);
+  const FinPrefix fin{pull.sender};
+  if (pull.claimed) answer(receive, kFin, &fin, sizeof fin);
+  if (pull.times != nullptr) pull.times->end(pull.offer.is_for_both(), bytes, kBothFrom, now_ns);
+  pull.receive = nullptr;
+}
+
 void complete(ReceiveRequest& receive) noexcept {
-  if (Pull* pull = receive.pull; pull != nullptr) {
-    const FinPrefix fin{pull->sender};
-    if (pull->claimed) answer(receive, kFin, &fin, sizeof fin);
-    pull->receive = nullptr;
-    receive.pull = nullptr;
-  }
+  if (receive.pull != nullptr) let_go(receive, receive.expected);
   finish(receive);
 }
 
@@ -133,10 +133,21 @@ Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept NO_THREA
   pull->plain = memory->is_plain(offer);
   pull->at_once = pull->plain || offer.is_for_both();
   pull->patience = pull->at_once ? 0 : receive.vci->domain().profile().pull_after;
+  wire::ByBoth* by_both = lane->tx().by_both(rts.total);
+  const bool is_timed = by_both != nullptr && !pull->plain && may_go_by_both(receive.args.channel, rts.total);
+  pull->times = is_timed ? &by_both->of_received : nullptr;
+  if (is_timed) pull->times->begin(offer.is_for_both(), now_ns);
   return pull;
 }
 
 }  // namespace
+
+bool detach_pull(ReceiveRequest& receive) noexcept {
+  if (receive.pull == nullptr) return true;
+  if (receive.pull->reading) return false;
+  let_go(receive, 0);
+  return true;
+}
 
 void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept {
   Pull* pull = make_pull(receive, rts);
@@ -146,8 +157,10 @@ void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept
   // A plain copy needs no help, and a process that sends to itself would only help itself by way of cells.
   if (pull == nullptr || !pull->plain) {
     const bool both = pull != nullptr && pull->offer.is_for_both();
-    const CtsPrefix cts{rts.sender, reinterpret_cast<std::uint64_t>(&receive),
-                        both ? reinterpret_cast<std::uint64_t>(pull->to) : 0};
+    const bool next_by_both = pull != nullptr && pull->times != nullptr && pull->times->wanted();
+    const CtsPrefix cts{
+        rts.sender, reinterpret_cast<std::uint64_t>(&receive),
+        (both ? reinterpret_cast<std::uint64_t>(pull->to) : 0) | (next_by_both ? CtsPrefix::kNextByBoth : 0)};
     answer(receive, kCts, &cts, sizeof cts);
   }
   if (pull != nullptr) vci.add_idle_task(*pull);  // not before the answer: a fin may not pass it

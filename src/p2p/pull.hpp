@@ -9,6 +9,11 @@ namespace heddle::p2p {
 // Answers an announcement, before what came with it is taken.
 void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept;
 
+// A collective's receive may be revoked (loss.hpp), and then nobody may write into its buffer any more. Of very long ones cells win.
+inline bool may_go_by_both(Channel channel, std::uint64_t bytes) noexcept {
+  return channel == Channel::kUser && bytes <= 2 << 20;
+}
+
 // As detach_fetch(): false while the message is being read. A living sender is told that this one reads no more.
 bool detach_pull(ReceiveRequest& receive) noexcept;
 

@@ -20,8 +20,12 @@ using Pushed = vci::SendOp::Pushed;
 constexpr std::uint32_t kClaimed = 4;
 // The most that it writes at once: who else wants the lane waits meanwhile.
 constexpr std::uint32_t kMostWritten = 8;
-// Bytes of a message above which cells win again.
-constexpr std::size_t kMostForBoth = 2 << 20;
+// Whether both sides are to copy a message that is offered.
+bool is_for_both(const SendRequest& send, vci::Lane& lane, wire::PeerMemory& memory) noexcept {
+  const std::size_t total = send.cursor.total();
+  if (!may_go_by_both(send.args.channel, total) || !memory.is_known_to_be_read()) return false;
+  return memory.all().always_both() || lane.tx().next_is_for_both(total);
+}
 
 void make_offer(SendRequest& send, vci::Lane& lane, std::size_t unit) noexcept {
   wire::PeerMemory* memory = lane.tx().memory();
@@ -31,9 +35,7 @@ void make_offer(SendRequest& send, vci::Lane& lane, std::size_t unit) noexcept {
       units > UINT32_MAX) {
     return;
   }
-  // A collective's receive may be revoked (loss.hpp), and then nobody may write into its buffer any more.
-  const bool both = send.args.channel == Channel::kUser && total <= kMostForBoth && memory->is_known_to_be_read() &&
-                    (memory->all().always_both() || lane.tx().next_is_for_both());
+  const bool both = is_for_both(send, lane, *memory);
   send.cursor.seek(0);
   send.offer = memory->all().offer(send.cursor.data(), send.stays || both ? 0 : 1, both);
   if (send.offer) send.claims = memory->claims(send.offer, static_cast<std::uint32_t>(units));
@@ -157,7 +159,10 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
       return vci.wake_waiters();
     }
     send.receiver = prefix.receiver;
-    send.target = prefix.to;
+    send.target = prefix.to & ~CtsPrefix::kNextByBoth;
+    if (wire::ByBoth* by_both = send.lane->tx().by_both(send.cursor.total()); by_both != nullptr) {
+      by_both->wanted = (prefix.to & CtsPrefix::kNextByBoth) != 0;
+    }
     if (send.claims) send.lane->tx().memory()->way();  // for the next one to this peer
     send.everything_there = send.cursor.total() == 0;
     if (!send.claims) send.mine = {send.pushed, send.cursor.total() - send.pushed};

@@ -64,13 +64,16 @@ class ShmLane final : public TxLane {
   ShmLane(ShmWire& wire, CellPool& pool, RingBlock& block, RegionHeader& receiver, PeerMemory* memory) noexcept
       : TxLane(true, kCellBytes),
         wire_(&wire),
-        pool_(&pool),
         producer_(block.ring),
         block_(&block),
         receiver_(&receiver),
-        memory_(memory) {}
+        memory_(memory),
+        pool_(&pool) {}
   PeerMemory* memory() noexcept override { return memory_; }
-  bool next_is_for_both() noexcept override { return filler_.next_goes_another_way(); }
+  ByBoth* by_both(std::size_t bytes) noexcept override { return &by_both_[bytes >= kVeryLong]; }
+  bool next_is_for_both(std::size_t bytes) noexcept override {
+    return by_both_[bytes >= kVeryLong].wanted || filler_.next_goes_another_way();
+  }
   bool has_room() noexcept override { return producer_.has_room(1) || drop(); }
 
   bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept override {
@@ -101,12 +104,14 @@ class ShmLane final : public TxLane {
   bool send_cell(const Header& header, const void* prefix, Payload& payload) noexcept;
 
   ShmWire* wire_;
-  CellPool* pool_;
   RingProducer<> producer_;
   RingBlock* block_;
   RegionHeader* receiver_;
   PeerMemory* memory_;
+  CellPool* pool_;
   CellFiller filler_;
+  static constexpr std::size_t kVeryLong = 512 << 10;  // a byte of these costs another time
+  ByBoth by_both_[2];
   // Guarded by pool_->lock: the cells in flight, oldest first, as offset + kind, and how many of each kind.
   static constexpr std::uint32_t kMostInFlight = kCellKinds[0].per_lane + kCellKinds[1].per_lane;
   std::uint64_t cells_[kMostInFlight] = {};
@@ -215,7 +220,7 @@ class ShmWire final : public Wire {
 
   Lock connect_lock_;
   std::deque<ShmLane> lanes_ GUARDED_BY(connect_lock_);
-  CellPool pools_[kMaxVcis];  // of the VCI that a lane begins at
+  CellPool pools_[kMaxVcis];            // of the VCI that a lane begins at
   std::atomic<std::size_t> pooled_{0};  // bytes of them all
 };
 

@@ -11,6 +11,7 @@
 
 #include "base/doorbell.hpp"
 #include "base/status.hpp"
+#include "wire/faster_way.hpp"
 #include "wire/packet.hpp"
 #include "wire/types.hpp"
 
@@ -51,6 +52,12 @@ enum class Sent {
 };
 
 // A one-way FIFO from one VCI of this process to one VCI of one process.
+// Whether long messages are copied by both sides through memory(), instead of being sent: as who receives them has measured.
+struct ByBoth {
+  FasterWayOfMany of_received;  // that come from there; guarded by the lock of the VCI
+  bool wanted = false;          // there; guarded by the lock of the lane
+};
+
 class TxLane {
  public:
   TxLane(bool shm, std::size_t max_payload) noexcept : is_shm(shm), max_payload_(max_payload) {}
@@ -68,9 +75,11 @@ class TxLane {
   virtual bool is_away() const noexcept { return false; }
   // The memory of the process at the other end, if this wire can read it (single_copy.hpp); null otherwise.
   virtual PeerMemory* memory() noexcept { return nullptr; }
-  // Asked once for each long message: whether it is faster copied by both sides through memory() than sent, as far as this lane
-  // knows; now and then it is to be sent all the same, for the lane to learn.
-  virtual bool next_is_for_both() noexcept { return false; }
+  // What is known of messages of so many bytes. Null without memory().
+  virtual ByBoth* by_both(std::size_t) noexcept { return nullptr; }
+  // Asked once for each long message that may be copied by both sides: whether it is to be, as its receiver has measured or because
+  // to fill cells is slow here; now and then it is to be sent all the same, for the lane to learn.
+  virtual bool next_is_for_both(std::size_t) noexcept { return false; }
   // With memory(): whether a packet without payload would find room. What is, stays while the caller holds the lane.
   virtual bool has_room() noexcept { return true; }
 

@@ -55,7 +55,7 @@ TEST_F(CellFillerTest, TheTwoMayBeMovedApartAndTogether) {
   Slow::past_ns = 600;
   for (int round = 0; round < 4; ++round) {
     Slow::through_ns = round % 2 == 0 ? 350 : 7000;
-    pasts_of(3 * BasicCellFiller<Slow>::kMostApart);
+    pasts_of(1000);
     EXPECT_EQ(filler.goes_past(16 << 10), round % 2 == 1) << round;
   }
 }
@@ -104,7 +104,7 @@ TEST_F(CellFillerTest, WhatGoesAnotherWayDoesNotHideThatTheCoresHaveMoved) {
       return other;
     };
     Slow::past_ns = 600, Slow::through_ns = 7000;
-    pasts_of(3 * BasicCellFiller<Slow>::kMostApart);
+    pasts_of(1000);
     EXPECT_GE(other_ways_of(1000), 980) << fills;
     Slow::through_ns = 350;
     other_ways_of(20'000);

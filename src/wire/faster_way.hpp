@@ -1,0 +1,119 @@
+// Which of two ways to do a thing is the faster one, found out by taking both.
+//
+// Problem: what is best depends on where two cores are and on what the processor does with the caches of both; a virtual machine
+//          is moved. No table knows that, and what is measured once is soon wrong.
+// Method:  now and then two in a row go each its way and are timed. The other way is taken from where the first costs `factor` times
+//          as much, to where it costs less than 3/4 of that. While the answer stays the same the next look is put off, ever longer.
+// Threads: the caller's, who holds the lane's lock.
+// Cost:    two readings of the clock, 20 ns each, of 16 or more; else a decrement and a branch.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::wire {
+
+// From one look to the next; the first one comes after kFirst.
+template <std::uint32_t kLeastApart = 16, std::uint32_t kMostApart = 256, std::uint32_t kFirst = 0>
+class FasterWay {
+ public:
+  // Whether the next one is to be timed, and took() told of it.
+  bool is_timed() const noexcept { return until_look_ == 0; }
+  // Whether the next one goes the other way. Until took() is told of one that is timed, so do those that follow.
+  bool next() noexcept {
+    if (until_look_ == 0) [[unlikely]]
+      return second_;
+    --until_look_;
+    return other_;
+  }
+  bool is_other() const noexcept { return other_; }
+  // Which way next() will say.
+  bool wanted() const noexcept { return is_timed() ? second_ : other_; }
+
+  // What one took that was timed, in ns a byte. One that comes late, when another of its way was told of, does not count.
+  void took(bool other, float cost, float factor) noexcept {
+    if (until_look_ != 0 || other != second_) return;
+    float& mean = cost_[other];
+    // Nothing makes one too fast; one that lost its core in the middle does not count for more than four times.
+    mean = mean == 0 || cost < mean ? cost : (mean + std::min(cost, 4 * mean)) / 2;
+    second_ = !second_;
+    if (second_) return;
+    const bool now = cost_[0] > cost_[1] * (other_ ? 0.75f * factor : factor);
+    apart_ = now == other_ ? std::min(2 * apart_, kMostApart) : kLeastApart;
+    other_ = now;
+    until_look_ = apart_ - 2;
+  }
+
+ private:
+  std::uint32_t until_look_ = kFirst;
+  std::uint32_t apart_ = kLeastApart;
+  float cost_[2] = {};
+  bool other_ = false;
+  bool second_ = false;  // the next one that is timed goes the other way
+};
+
+// The same of things that are under way at once, by somebody else who is told which way is wanted and may take another. Timed is not
+// one, which others share the time with, but busy times, until none is under way any more; and not the first ones after a
+// change, which find the caches as the other way left them.
+class FasterWayOfMany {
+ public:
+  static constexpr std::uint32_t kSettle = 4, kFew = 8, kMany = 512;
+
+  bool wanted() const noexcept { return way_.wanted(); }
+  bool is_other() const noexcept { return way_.is_other(); }
+
+  // One begins, by that way. `clock`: gives ns.
+  template <class Clock>
+  void begin(bool other, Clock clock) noexcept {
+    const bool is_first = under_way_++ == 0;
+    if (!way_.is_timed()) {
+      way_.next();
+      mixed_ = true;
+      return;
+    }
+    if (is_first) {
+      since_ = clock();
+      mixed_ = false;
+    }
+    if (other != way_.wanted()) mixed_ = true;
+  }
+  // One is over, after so many bytes; none: it was given up.
+  template <class Clock>
+  void end(bool other, std::size_t bytes, float factor, Clock clock) noexcept {
+    --under_way_;
+    if (!way_.is_timed()) return;
+    if (bytes == 0 || other != way_.wanted()) mixed_ = true;
+    bytes_ += bytes;
+    if (++ended_ < kMany && under_way_ != 0) return;
+    const std::int64_t now = clock();
+    if (mixed_) {
+      ended_ = 0;
+    } else if (is_settled_) {
+      time_ += now - since_;
+    }
+    if (!mixed_ && is_settled_ && ended_ >= kFew) {
+      way_.took(other, static_cast<float>(time_) / static_cast<float>(bytes_), factor);
+      is_settled_ = false;
+      ended_ = 0;
+    } else if (!is_settled_ && ended_ >= kSettle) {
+      is_settled_ = true;
+      ended_ = 0;
+    }
+    if (ended_ == 0) time_ = 0, bytes_ = 0;
+    since_ = now;
+    mixed_ = false;
+  }
+
+ private:
+  FasterWay<256, 8192, 256> way_;  // the first ones meet memory that nobody has touched
+  std::uint32_t under_way_ = 0;
+  // While a look is due.
+  bool mixed_ = false;       // of this busy time, not all went the way that is wanted
+  bool is_settled_ = false;  // what ends now counts
+  std::uint32_t ended_ = 0;
+  std::int64_t since_ = 0, time_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace heddle::wire
