@@ -139,7 +139,11 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm, kPatience>> {
       return message;
     }
     std::uint64_t inspected = 0;
-    if (message != nullptr) message = find_message(receive_key, inspected);
+    if (message != nullptr) {
+      const unsigned c = class_of(receive_key);
+      const bool in_table = (tables_in_use_ & 1u << c) != 0;
+      message = in_table ? find_in_table(c, receive_key, inspected) : find_in_list(c, receive_key, inspected);
+    }
     stats_.unexpected.searched(inspected);
     return message;
   }
@@ -181,24 +185,30 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm, kPatience>> {
     binned_ = true;
   }
 
-  MessageNode* find_message(const Key& key, std::uint64_t& inspected) noexcept {
-    const unsigned c = class_of(key);
-    if ((tables_in_use_ & 1u << c) == 0) {
-      const std::uint64_t most = c == 0 ? kScan : kScan + demand_[c].left(kPatience, next_sequence_);
-      MessageNode* message = order_.front();
-      bool found = false;
-      while (message != nullptr && inspected < most) {
-        ++inspected;
-        if ((found = matches(key, message->key))) break;
-        message = order_.after(*message);
-      }
-      if (c != 0) demand_[c].note(inspected, next_sequence_);
-      if (found || message == nullptr) return message;
-      tables_in_use_ |= 1u << c;
-      in_table(c, [&](auto& table) {
-        for (message = order_.front(); message != nullptr; message = order_.after(*message)) table.add(*message);
-      });
+  // REQUIRES: there are messages; without tables the oldest one does not match.
+  [[gnu::noinline]] MessageNode* find_in_list(unsigned c, const Key& key, std::uint64_t& inspected) noexcept {
+    const std::uint64_t most = c == 0 ? kScan : kScan + demand_[c].left(kPatience, next_sequence_);
+    MessageNode* message = order_.front();
+    if (tables_in_use_ == 0) {
+      message = order_.after(*message);
+      inspected = 1;
     }
+    for (; message != nullptr && inspected < most; message = order_.after(*message)) {
+      ++inspected;
+      if (matches(key, message->key)) {
+        if (c != 0) demand_[c].note(inspected, next_sequence_);
+        return message;
+      }
+    }
+    if (c != 0) demand_[c].note(inspected, next_sequence_);
+    if (message == nullptr) return nullptr;
+    tables_in_use_ |= 1u << c;
+    in_table(c, [&](auto& table) {
+      for (message = order_.front(); message != nullptr; message = order_.after(*message)) table.add(*message);
+    });
+    return find_in_table(c, key, inspected);
+  }
+  MessageNode* find_in_table(unsigned c, const Key& key, std::uint64_t& inspected) noexcept {
     if (c == 0) return first_match(exact_.of(mix(key)), key, inspected);
     demand_[c].note(stats_.unexpected.length / kPartSearched, next_sequence_);
     MessageNode* found = nullptr;

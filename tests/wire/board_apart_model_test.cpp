@@ -94,7 +94,7 @@ struct Beside : Node<Atomics, Mutex> {
 };
 
 // Rank 0 has a thread for the first operation, and one for the others.
-template <class Atomics, class Mutex = BasicLock<Atomics>>
+template <class Atomics, class Mutex = BasicLock<Atomics, 1>>
 Result beside(bool both_apart, bool sleeps = false, Seed seed = Seed::kNone, Options options = kFew) {
   return model::explore(
       [=](Program& program) {

@@ -33,7 +33,7 @@ struct Of {
 template <Part kPart, Weak kWeak>
 using WeakAt = model::WeakenedIf<Of<kPart>, kWeak>;
 
-template <class Atomics, class Mutex = BasicLock<Atomics>>
+template <class Atomics, class Mutex = BasicLock<Atomics, 1>>
 struct Node {
   using Lines = BasicBoardLines<Atomics, Mutex>;
   static constexpr std::uint32_t kMostRanks = 3, kMostLines = 4;
