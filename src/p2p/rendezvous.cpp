@@ -20,6 +20,7 @@ using Pushed = vci::SendOp::Pushed;
 constexpr std::uint32_t kClaimed = 4;
 // The most that it writes at once: who else wants the lane waits meanwhile.
 constexpr std::uint32_t kMostWritten = 8;
+
 // Whether both sides are to copy a message that is offered.
 bool is_for_both(const SendRequest& send, vci::Lane& lane, wire::PeerMemory& memory) noexcept {
   const std::size_t total = send.cursor.total();
@@ -160,7 +161,9 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
     }
     send.receiver = prefix.receiver;
     send.target = prefix.to & ~CtsPrefix::kNextByBoth;
-    if (wire::ByBoth* by_both = send.lane->tx().by_both(send.cursor.total()); by_both != nullptr) {
+    // The answer to another message says nothing of these.
+    wire::ByBoth* by_both = send.lane->tx().by_both(send.cursor.total());
+    if (by_both != nullptr && send.offer && may_go_by_both(send.args.channel, send.cursor.total())) {
       by_both->wanted = (prefix.to & CtsPrefix::kNextByBoth) != 0;
     }
     if (send.claims) send.lane->tx().memory()->way();  // for the next one to this peer

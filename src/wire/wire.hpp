@@ -51,13 +51,13 @@ enum class Sent {
   kWakeWanted,  // yes, and the receiver sleeps: call wake() soon
 };
 
-// A one-way FIFO from one VCI of this process to one VCI of one process.
 // Whether long messages are copied by both sides through memory(), instead of being sent: as who receives them has measured.
 struct ByBoth {
   FasterWayOfMany of_received;  // that come from there; guarded by the lock of the VCI
   bool wanted = false;          // there; guarded by the lock of the lane
 };
 
+// A one-way FIFO from one VCI of this process to one VCI of one process.
 class TxLane {
  public:
   TxLane(bool shm, std::size_t max_payload) noexcept : is_shm(shm), max_payload_(max_payload) {}
