@@ -3,9 +3,9 @@
 // Problem: programs that match in order want a list, whose first entry is the right one; programs that do not want a hash.
 //          Most are the first kind most of the time, and nobody should have to say which.
 // Method:  receives are queued in a list until a search has passed kScan of them; then all move to the bins of a hash, in
-//          order, and later ones go there at once. When kCalm matches in a row came in the order of posting and the bins are
-//          empty, the list is back: nothing has to move then. The two borders are far apart, so a program that
-//          alternates pays for a move of an entry, some ns, and not for one at every turn.
+//          order, and later ones go there at once. When kCalm matches in a row came in the order of posting and kFew are
+//          left in the bins, the list is back: one receive that waits for ever keeps nobody in the bins. The two borders are
+//          far apart, so a program that alternates pays for a move of an entry, some ns, and not for one at every turn.
 //          Messages always stand in a list in order of arrival, and in up to four tables of bins, one for each class of
 //          receives: the table of a class is filled when a receive of it searches deep, and given up like the bins of the
 //          receives. So a receive with wildcards finds its message in one step too, and nobody else pays for that. But each
@@ -29,7 +29,7 @@ class OrderWatch {
     run_ = (run_ + 1) & (0u - static_cast<unsigned>(sequence > last_));  // no branch: nobody could predict it
     last_ = sequence;
   }
-  bool calm(unsigned enough) const noexcept { return run_ >= enough; }
+  bool calm(std::size_t enough) const noexcept { return run_ >= enough; }
 
  private:
   std::uint64_t last_ = 0;
@@ -177,12 +177,20 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm, kPatience>> {
     stats_.posted.removed();
     bins_.remove(receive);
     posted_order_.matched(receive.sequence);
-    if (bins_.empty() && posted_order_.calm(kCalm)) [[unlikely]]
-      binned_ = false;
+    if (bins_.size() <= kFew && posted_order_.calm(kCalm)) [[unlikely]]
+      move_to_list();
   }
   [[gnu::noinline]] void move_to_bins() noexcept {
     while (ReceiveNode* receive = list_.pop_front()) bins_.add(*receive);
     binned_ = true;
+  }
+  // When as many matches were in order as there are bins to look through.
+  [[gnu::noinline]] void move_to_list() noexcept {
+    if (!bins_.empty()) {
+      if (!posted_order_.calm(bins_.bins())) return;
+      bins_.take_if([](const Key&) { return true; }, list_);
+    }
+    binned_ = false;
   }
 
   // REQUIRES: there are messages; without tables the oldest one does not match.
@@ -223,13 +231,19 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm, kPatience>> {
   // REQUIRES: it was in the tables.
   void note_taken(const MessageNode& message) noexcept {
     taken_order_.matched(message.sequence);
-    if (order_.empty()) [[unlikely]]
-      give_up_tables();
+    const bool calm = taken_order_.calm(kCalm);
+    if (order_.empty() || (calm && stats_.unexpected.length <= kFew)) [[unlikely]]
+      give_up_tables(calm);
   }
-  [[gnu::noinline]] void give_up_tables() noexcept {
-    if (taken_order_.calm(kCalm)) tables_in_use_ = 0;
-    for (unsigned c = 1; c < kClasses; ++c) {
-      if (demand_[c].left(kPatience / 4, next_sequence_) != 0) tables_in_use_ &= ~(1u << c);
+  [[gnu::noinline]] void give_up_tables(bool all) noexcept {
+    for (unsigned c = 0; c < kClasses; ++c) {
+      const unsigned bit = 1u << c;
+      if ((tables_in_use_ & bit) == 0) continue;
+      if (!all && (c == 0 || demand_[c].left(kPatience / 4, next_sequence_) == 0)) continue;
+      tables_in_use_ &= ~bit;
+      in_table(c, [&](auto& table) {
+        for (MessageNode* left = order_.front(); left != nullptr; left = order_.after(*left)) table.remove(*left);
+      });
     }
   }
 
@@ -272,6 +286,7 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm, kPatience>> {
   OrderWatch posted_order_;
   bool binned_ = false;  // all receives are in the bins; else all are in the list
 
+  static constexpr std::size_t kFew = (kScan + 1) / 2;
   static constexpr unsigned kExactInUse = 1;
   static constexpr std::size_t kPartSearched = 4;  // of a list that messages leave in random order: a quarter
   unsigned tables_in_use_ = 0;                     // bit c: that of class c holds all messages; else none

@@ -89,6 +89,7 @@ class Bins {
     Bin::remove(node);
   }
 
+  std::size_t size() const noexcept { return size_; }
   std::size_t bins() const noexcept { return mask_ + 1; }
   Bin& bin(std::size_t i) noexcept { return bins_[i]; }
 
@@ -127,6 +128,8 @@ class ReceiveBins {
   explicit ReceiveBins(std::size_t bins) noexcept : table_(bins) {}
 
   bool empty() const noexcept { return table_.empty(); }
+  std::size_t size() const noexcept { return table_.size(); }
+  std::size_t bins() const noexcept { return table_.bins(); }
 
   // The oldest receive that admits the message.
   ReceiveNode* find(const Key& message_key, std::uint64_t& inspected) const noexcept {

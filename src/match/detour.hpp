@@ -26,7 +26,6 @@ class Detour {
     std::unique_ptr<AnyEngine> engine;
     Stats before;
     std::uint64_t ns = 0;  // in matching, while time was taken
-    bool watched = false;  // somebody reads its counts
 
     Stats stats() const noexcept { return before + engine->stats(); }
   };

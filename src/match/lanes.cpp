@@ -53,5 +53,17 @@ const Pair<std::uint8_t> pair8 = best_pair<std::uint8_t>();
 const Pair<std::uint16_t> pair16 = best_pair<std::uint16_t>();
 const Pair<std::uint32_t> pair32 = best_pair<std::uint32_t>();
 
+template <class T>
+std::vector<Pair<T>> every_pair() {
+  std::vector<Pair<T>> all;
+  for (Pair<T> one : HEDDLE_RUNNABLE(pair<T>)) {
+    if (one != nullptr) all.push_back(one);
+  }
+  return all;
+}
+template std::vector<Pair<std::uint8_t>> every_pair();
+template std::vector<Pair<std::uint16_t>> every_pair();
+template std::vector<Pair<std::uint32_t>> every_pair();
+
 }  // namespace heddle::match::kernels
 #endif  // HWY_ONCE

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "match/key.hpp"
 
@@ -28,6 +29,9 @@ using Pair = std::uint64_t (*)(const T* a, T one, std::uint64_t any_a, const T* 
 extern const Pair<std::uint8_t> pair8;
 extern const Pair<std::uint16_t> pair16;
 extern const Pair<std::uint32_t> pair32;
+// Of all instruction sets that this processor has, the best first: for tests.
+template <class T>
+std::vector<Pair<T>> every_pair();
 
 template <class T>
 std::uint64_t pair(const T* a, T one, std::uint64_t any_a, const T* b, T other, std::uint64_t any_b) noexcept {

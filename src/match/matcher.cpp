@@ -44,9 +44,7 @@ bool Matcher::use(std::uint32_t context, const Choice& choice) noexcept {
 }
 
 bool Matcher::watch(std::uint32_t context) noexcept {
-  if (own(context) == nullptr && !use(context, choice())) return false;
-  detour_->own(context)->watched = true;
-  return true;
+  return own(context) != nullptr || use(context, choice());
 }
 
 void Matcher::share(std::uint32_t context) noexcept {

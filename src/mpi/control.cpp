@@ -8,6 +8,7 @@
 
 #include "base/lock.hpp"
 #include "mpi.h"
+#include "mpi/counts.hpp"
 #include "vci/domain.hpp"
 #include "wire/segment.hpp"
 
@@ -53,7 +54,8 @@ const std::array<Control, kControls> kTable{{
      {},
      MPI_T_VERBOSITY_TUNER_BASIC,
      MPI_T_SCOPE_LOCAL,
-     "adaptive"},
+     "adaptive",
+     change_matching},
     {"hot_caching",
      "HEDDLE_HOT_CACHING",
      "matching",
@@ -296,8 +298,10 @@ std::string read_text(int index) {
 }
 
 Status write_text(int index, std::string_view text) {
+  bool is_changed = false;
+  if (row(index).change != nullptr) HEDDLE_TRY(row(index).change(text, &is_changed));
   LockGuard guard(values.lock);
-  if (values.frozen) return stays(row(index));
+  if (values.frozen && !is_changed) return stays(row(index));
   const std::string*& written = values.texts[static_cast<std::size_t>(index)];
   const std::string* fresh = new std::string(text);
   delete written;

@@ -1,10 +1,11 @@
-// Control variables: what a user may set before MPI_Init.
+// Control variables: what a user may set, most of them before MPI_Init.
 //
 // Problem: an option is read from the environment, offered to tools by MPI_T, and explained by `heddle info --all`; told
 //          in three places, it would be told in three ways.
 // Method:  one table. A variable's value is the one that was written, or else the environment's, or else the default.
-//          MPI_Init freezes them, so that what is read afterwards is what is in use. A value is an int, which is a number
-//          or the index of a choice; or a text, which is judged by what it is for, in MPI_Init.
+//          MPI_Init freezes them, so that what is read afterwards is what is in use; one with a function `change` takes
+//          effect whenever it is written. A value is an int, which is a number or the index of a choice; or a text, which
+//          is judged by what it is for, in MPI_Init.
 // Threads: any; a lock. Nothing here is near the message path.
 #pragma once
 
@@ -27,6 +28,7 @@ struct Control {
   int verbosity;                         // MPI_T_VERBOSITY_*
   int scope;                             // MPI_T_SCOPE_*
   const char* initial_text = nullptr;    // of a text, which has no choices and no numbers
+  Status (*change)(std::string_view text, bool* in_use) = nullptr;  // of a text that can be written at any time
 
   bool is_text() const noexcept { return initial_text != nullptr; }
 };

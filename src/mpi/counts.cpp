@@ -3,6 +3,8 @@
 #include <pthread.h>
 
 #include <array>
+#include <optional>
+#include <string>
 
 #include "base/lock.hpp"
 #include "mpi.h"
@@ -34,13 +36,18 @@ void read(vci::Domain& domain, bool home, std::span<vci::Counts> counts) noexcep
   }
 }
 
-bool take_time(vci::Domain& domain, bool on) noexcept {
+// Whether `act` was true of each VCI's.
+template <class Act>
+bool on_matchers(vci::Domain& domain, Act act) noexcept {
   bool done = true;
   for (std::uint32_t i = 0; i < domain.vci_count(); ++i) {
     LockGuard guard(domain.vci(i).lock());
-    done &= domain.vci(i).matching().matcher().take_time(on);
+    done &= act(domain.vci(i).matching().matcher());
   }
   return done;
+}
+bool take_time(vci::Domain& domain, bool on) noexcept {
+  return on_matchers(domain, [on](match::Matcher& matcher) { return matcher.take_time(on); });
 }
 
 }  // namespace
@@ -75,6 +82,23 @@ Status may_touch_matching() noexcept {
       MPI_T_ERR_NOT_ACCESSIBLE,
       "below MPI_THREAD_MULTIPLE only the thread that initialised MPI can have matching timed, or counted for one "
       "communicator");
+}
+
+Status change_matching(std::string_view engine, bool* in_use) {
+  HEDDLE_TRY(may_touch_matching());
+  LockGuard guard(source.lock);
+  *in_use = source.domain != nullptr;
+  if (!*in_use) return Status::ok();
+  const std::optional<match::Choice> choice = match::parse_choice(engine);
+  if (!choice) {
+    return error(MPI_T_ERR_INVALID, "'%.40s' is no matching engine; there are %s", std::string(engine).c_str(),
+                 match::kEngineWords);
+  }
+  const match::Choice before = source.domain->vci(0).matching().matcher().choice();
+  const auto use = [](const match::Choice& one) { return [&](match::Matcher& matcher) { return matcher.use(one); }; };
+  if (on_matchers(*source.domain, use(*choice))) return Status::ok();
+  on_matchers(*source.domain, use(before));
+  return error(MPI_T_ERR_MEMORY, "no memory for the matching engine %s", match::spelled(*choice).c_str());
 }
 
 Status take_matching_time() noexcept {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "base/status.hpp"
 #include "vci/counts.hpp"
@@ -27,6 +28,9 @@ void read_counts(std::span<vci::Counts> counts) noexcept;
 // Whether this thread may change engines, or read what those of single communicators count: below MPI_THREAD_MULTIPLE,
 // where the VCIs' locks are off, only the one that initialised MPI. An error of MPI_T.
 Status may_touch_matching() noexcept;
+// Gives all VCIs the engine of that name, with what is queued; communicators with one of their own keep it. `*in_use` is
+// false, and nothing is done, outside of MPI_Init and MPI_Finalize. An error of MPI_T.
+Status change_matching(std::string_view engine, bool* in_use);
 // Of all VCIs together.
 match::Stats matching_of_process() noexcept;
 // From the first to the last of these the VCIs take the time of their matching, also those of a later MPI_Init.

@@ -17,10 +17,7 @@ bool set_matching(Comm& comm, const match::Choice& choice) noexcept {
   bool done = true;
   for_each_stream(comm, [&](Stream& stream) {
     LockGuard guard(stream.vci->lock());
-    match::Matcher& matcher = stream.vci->matching().matcher();
-    const match::Detour::Part* own = matcher.own(context_of(comm));
-    if (choice == matcher.choice() && (own == nullptr || !own->watched)) return matcher.share(context_of(comm));
-    done &= matcher.use(context_of(comm), choice);
+    done &= stream.vci->matching().matcher().use(context_of(comm), choice);
   });
   return done;
 }

@@ -13,7 +13,7 @@
 
 namespace heddle::mpi {
 
-// Gives the communicator an engine of that kind, its own unless the VCI has that anyway. False: no memory.
+// Gives the communicator an engine of that kind, its own: it stays when the process gets another one. False: no memory.
 bool set_matching(Comm& comm, const match::Choice& choice) noexcept;
 // Counts for the communicator from now on, until it is freed. An error of MPI_T.
 Status watch_matching(Comm& comm) noexcept;

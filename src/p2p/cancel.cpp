@@ -1,7 +1,5 @@
 #include "p2p/cancel.hpp"
 
-#include <vector>
-
 #include "p2p/protocol.hpp"
 #include "p2p/rendezvous.hpp"
 #include "p2p/send.hpp"
@@ -19,18 +17,20 @@ std::uint64_t sender_of(const portals::UnexpectedHeader& message) noexcept {
 }
 
 // Takes the sender's message off the list. All others keep their order, which receives from anybody see.
-bool remove_message(portals::MatchList& list, const match::Key& key, std::uint64_t sender) {
-  std::vector<portals::UnexpectedHeader*> others;
+bool remove_message(portals::MatchList& list, const match::Key& key, std::uint64_t sender) noexcept {
+  match::Queue<match::MessageNode, match::InOrder> others;
   bool found = false;
   while (portals::UnexpectedHeader* message = list.extract({key.context, match::kAnySource, match::kAnyTag})) {
     if (message->key == key && sender_of(*message) == sender) {
       list.give_back(message);
       found = true;
     } else {
-      others.push_back(message);
+      others.push_back(*message);
     }
   }
-  for (portals::UnexpectedHeader* message : others) list.put_back(*message);
+  while (match::MessageNode* message = others.pop_front()) {
+    list.put_back(static_cast<portals::UnexpectedHeader&>(*message));
+  }
   return found;
 }
 

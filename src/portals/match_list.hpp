@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
 
 #include "base/copy.hpp"
 #include "base/slab.hpp"
@@ -133,12 +132,12 @@ class MatchList {
   // Visits the entries, the oldest first in each context. REQUIRES: `visit` does not touch the list.
   template <class Visit>
   void each_entry(Visit visit) {
-    std::vector<MatchEntry*> entries;
-    std::vector<match::MessageNode*> messages;
-    matcher_.drain_in_order([&](MatchEntry& entry) noexcept { entries.push_back(&entry); },
-                            [&](match::MessageNode& message) noexcept { messages.push_back(&message); });
-    for (match::MessageNode* message : messages) matcher_.add_unexpected(*message);
-    for (MatchEntry* entry : entries) {
+    match::Queue<MatchEntry, match::InBin> entries;
+    match::Queue<match::MessageNode, match::InOrder> messages;
+    matcher_.drain_in_order([&](MatchEntry& entry) noexcept { entries.push_back(entry); },
+                            [&](match::MessageNode& message) noexcept { messages.push_back(message); });
+    while (match::MessageNode* message = messages.pop_front()) matcher_.add_unexpected(*message);
+    while (MatchEntry* entry = entries.pop_front()) {
       matcher_.add_posted(*entry);
       visit(*entry);
     }

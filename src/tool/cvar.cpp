@@ -16,7 +16,8 @@ std::string description(const mpi::Control& control) {
   const std::string initial =
       control.is_text() ? "'" + std::string(control.initial_text) + "'" : mpi::spelled(control, control.initial);
   return std::string(control.environment) + ": " + control.meaning + ". " + mpi::legal_values(control) +
-         "; the default is " + initial + ". Can be written before MPI is initialized.";
+         "; the default is " + initial + ". Can be written " +
+         (control.change != nullptr ? "at any time." : "before MPI is initialized.");
 }
 
 Status find(MPI_T_cvar_handle handle, int* index) {

@@ -2,6 +2,7 @@
 //
 // Method:  the VCIs count for everybody and never stop. A handle that is started remembers where they stood, so sessions
 //          know nothing of each other, and a variable that nobody looks at costs no more than its counting.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -43,8 +44,15 @@ void look(const PvarHandle& handle, std::vector<unsigned long>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = variable.of_vci(counts[i]);
 }
 
-std::vector<unsigned long> value_at(const PvarHandle& handle, const std::vector<unsigned long>& now) {
-  if (!variable_of(handle).is_counter()) return now;
+// A highest value is the greatest that the handle has seen: of several engines at once they give what it must have been at
+// least, by what they hold now.
+std::vector<unsigned long> value_at(PvarHandle& handle, const std::vector<unsigned long>& now) {
+  const Pvar& variable = variable_of(handle);
+  if (variable.var_class == MPI_T_PVAR_CLASS_HIGHWATERMARK) {
+    std::ranges::transform(handle.sum, now, handle.sum.begin(), [](auto seen, auto one) { return std::max(seen, one); });
+    return handle.sum;
+  }
+  if (!variable.is_counter()) return now;
   std::vector<unsigned long> value = handle.sum;
   for (std::size_t i = 0; handle.running && i < value.size(); ++i) value[i] += now[i] - handle.base[i];
   return value;

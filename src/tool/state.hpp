@@ -20,7 +20,7 @@
 namespace heddle::tool {
 
 // A performance variable within a session, pinned to the number of VCIs that there was. A variable that can be started has a
-// value for each VCI: `sum`, and while it runs what was counted since `base`.
+// value for each VCI: `sum`, and while it runs what was counted since `base`. Of a highest value `sum` is what was read.
 struct PvarHandle {
   std::uintptr_t session = 0;
   int variable = 0;

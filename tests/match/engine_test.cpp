@@ -207,6 +207,62 @@ TEST(AdaptiveEngine, GoesToBinsAfterADeepSearchAndBackWhenMatchesAreInOrder) {
   EXPECT_EQ(engine.stats().posted.length, 0u);
 }
 
+// One receive that waits for ever does not keep the others in the bins, nor one message those in the tables. By what is
+// compared one sees where they are: in a list also the one that stays.
+TEST(AdaptiveEngine, WhatStaysKeepsNobodyInBins) {
+  constexpr int kDepth = 100;
+  AdaptiveEngine engine;
+  ReceiveNode receive_stays = receive_of({1, 0, 1'000'000});
+  std::vector<ReceiveNode> receives(kDepth);
+  engine.post(receive_stays);
+  const auto receive_one = [&](int i) {
+    const std::uint64_t before = engine.stats().posted.inspected;
+    EXPECT_EQ(engine.arrive({1, i, 0}), &receives[static_cast<std::size_t>(i)]);
+    return engine.stats().posted.inspected - before;
+  };
+  const auto post_all = [&] {
+    for (int i = 0; i < kDepth; ++i) {
+      receives[static_cast<std::size_t>(i)].key = {1, i, 0};
+      ASSERT_EQ(engine.post(receives[static_cast<std::size_t>(i)]), nullptr);
+    }
+  };
+  post_all();
+  for (int i = kDepth; i-- > 0;) receive_one(i);
+  for (int round = 0; round < 3; ++round) {
+    post_all();
+    for (int i = 0; i < kDepth; ++i) EXPECT_LE(receive_one(i), round == 0 ? 4u : 2u);
+  }
+  post_all();
+  EXPECT_EQ(receive_one(0), 2u) << "not in the list again";
+
+  MessageNode message_stays;
+  message_stays.key = {2, 0, 1'000'000};
+  std::vector<MessageNode> messages(kDepth);
+  engine.add_unexpected(message_stays);
+  const auto extract_one = [&](int i) {
+    const std::uint64_t before = engine.stats().unexpected.inspected;
+    EXPECT_EQ(engine.extract({2, i, 0}), &messages[static_cast<std::size_t>(i)]);
+    return engine.stats().unexpected.inspected - before;
+  };
+  const auto add_all = [&] {
+    for (int i = 0; i < kDepth; ++i) {
+      messages[static_cast<std::size_t>(i)].key = {2, i, 0};
+      engine.add_unexpected(messages[static_cast<std::size_t>(i)]);
+    }
+  };
+  add_all();
+  for (int i = kDepth; i-- > 0;) extract_one(i);
+  for (int round = 0; round < 3; ++round) {
+    add_all();
+    for (int i = 0; i < kDepth; ++i) extract_one(i);
+  }
+  add_all();
+  EXPECT_EQ(extract_one(0), 2u) << "not in the list again";
+  EXPECT_EQ(engine.arrive(receive_stays.key), &receive_stays);
+  EXPECT_EQ(engine.extract(message_stays.key), &message_stays);
+  engine.drain_in_order([](ReceiveNode&) {}, [](MessageNode&) {});
+}
+
 // A receive that finds its message deep does not walk there a second time; one with wildcards not often.
 TEST(AdaptiveEngine, DeepMessagesAreSoonFoundInOneStep) {
   constexpr int kDepth = 2000;

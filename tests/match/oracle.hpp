@@ -103,6 +103,23 @@ class Oracle {
   }
 };
 
+// As the library asks: the short cuts first, where the engine has them.
+template <Engine E>
+MessageNode* post(E& engine, ReceiveNode& receive) {
+  if constexpr (requires { engine.post_to_empty(receive); }) {
+    if (engine.post_to_empty(receive)) return nullptr;
+    if (MessageNode* message = engine.extract_at_front(receive.key)) return message;
+  }
+  return engine.post(receive);
+}
+template <Engine E>
+ReceiveNode* arrive(E& engine, const Key& key) {
+  if constexpr (requires { engine.arrive_at_front(key); }) {
+    if (ReceiveNode* receive = engine.arrive_at_front(key)) return receive;
+  }
+  return engine.arrive(key);
+}
+
 // An engine and the oracle, fed the same operations. `step` is false once they differ; `why` then says how.
 template <Engine E>
 class Twin {
@@ -112,12 +129,12 @@ class Twin {
     switch (op.kind) {
       case Op::kPost: {
         Receive& receive = receives_.emplace_back(op.key, static_cast<int>(receives_.size()));
-        same = agree(id_of(post(receive)), oracle_.post(receive.id, op.key));
+        same = agree(id_of(post(engine_, receive)), oracle_.post(receive.id, op.key));
         break;
       }
       case Op::kArrive: {
         Message& message = messages_.emplace_back(op.key, static_cast<int>(messages_.size()));
-        ReceiveNode* receive = arrive(op.key);
+        ReceiveNode* receive = arrive(engine_, op.key);
         if (receive == nullptr) engine_.add_unexpected(message);
         same = agree(id_of(receive), oracle_.arrive(message.id, op.key));
         break;
@@ -185,21 +202,6 @@ class Twin {
     Message(const Key& k, int i) : id(i) { key = k; }
     int id;
   };
-
-  // As the library asks: the short cuts first, where the engine has them.
-  MessageNode* post(ReceiveNode& receive) {
-    if constexpr (requires { engine_.post_to_empty(receive); }) {
-      if (engine_.post_to_empty(receive)) return nullptr;
-      if (MessageNode* message = engine_.extract_at_front(receive.key)) return message;
-    }
-    return engine_.post(receive);
-  }
-  ReceiveNode* arrive(const Key& key) {
-    if constexpr (requires { engine_.arrive_at_front(key); }) {
-      if (ReceiveNode* receive = engine_.arrive_at_front(key)) return receive;
-    }
-    return engine_.arrive(key);
-  }
 
   bool drain() {
     std::vector<int>& receives = left_receives_;

@@ -174,6 +174,50 @@ static void check_counts(void) {
   CHECK_EQ(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES), MPI_SUCCESS);
 }
 
+// The process's engine changes between messages and within a batch of them; a communicator with its own keeps that.
+static void check_change_of_process(void) {
+  char engine[1024], found[1024];
+  MPI_T_cvar_handle handle;
+  MPI_Comm own = with_engine("list", 0), common;
+  int index, count;
+  MPI_Comm_dup(MPI_COMM_WORLD, &common);
+  CHECK_EQ(MPI_T_cvar_get_index("matching", &index), MPI_SUCCESS);
+  CHECK_EQ(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count), MPI_SUCCESS);
+  MPI_T_pvar_handle inspected = variable("posted_inspected", MPI_T_PVAR_CLASS_COUNTER, NULL, &count);
+  unsigned long by_list = 0;
+  for (size_t e = 0; e < sizeof kEngines / sizeof kEngines[0]; e++) {
+    strcpy(engine, kEngines[e]);
+    MPI_Request requests[kMany];
+    int data[kMany], got[kMany];
+    const unsigned long before = value(inspected);
+    for (int i = 0; i < kMany; i++) {
+      if (i == kMany / 2) CHECK_EQ(MPI_T_cvar_write(handle, engine), MPI_SUCCESS);
+      MPI_Irecv(&got[i], 1, MPI_INT, last_rank, i, common, &requests[i]);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = kMany; i-- > 0;) data[i] = i, MPI_Send(&data[i], 1, MPI_INT, next_rank, i, common);
+    MPI_Waitall(kMany, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < kMany; i++) CHECK_EQ(got[i], i);
+    const unsigned long compared = value(inspected) - before;
+    CHECK_EQ(MPI_T_cvar_read(handle, found), MPI_SUCCESS);
+    CHECK(strcmp(found, engine) == 0, "'%.100s' and not '%s'", found, engine);
+    if (strcmp(engine, "list") == 0) by_list = compared;
+    if (strcmp(engine, "hash") == 0) CHECK(compared * 10 < by_list, "hash: %lu, list: %lu", compared, by_list);
+  }
+  CHECK(by_list >= kMany * (kMany + 1) / 2, "%lu", by_list);
+  check_hint(own, "list");
+  receive_expected(own, NULL);
+  strcpy(engine, "telepathy");
+  CHECK_EQ(MPI_T_cvar_write(handle, engine), MPI_T_ERR_INVALID);
+  CHECK_EQ(MPI_T_cvar_read(handle, found), MPI_SUCCESS);
+  CHECK(strcmp(found, "tail_queue") == 0, "'%.100s'", found);
+  strcpy(engine, "adaptive");
+  CHECK_EQ(MPI_T_cvar_write(handle, engine), MPI_SUCCESS);
+  MPI_T_cvar_handle_free(&handle);
+  MPI_Comm_free(&common);
+  MPI_Comm_free(&own);
+}
+
 // Below MPI_THREAD_MULTIPLE another thread may look, and change nothing.
 static void* look_from_outside(void* nothing) {
   static const char* const kTouching[] = {"matching_time", "comm_matching_time", "comm_posted_searches"};
@@ -185,6 +229,11 @@ static void* look_from_outside(void* nothing) {
     CHECK_EQ(MPI_T_pvar_get_index(kTouching[i], kClasses[i], &index), MPI_SUCCESS);
     CHECK_EQ(MPI_T_pvar_handle_alloc(session, index, &world, &handle, &count), MPI_T_ERR_NOT_ACCESSIBLE);
   }
+  MPI_T_cvar_handle engine;
+  CHECK_EQ(MPI_T_cvar_get_index("matching", &index), MPI_SUCCESS);
+  CHECK_EQ(MPI_T_cvar_handle_alloc(index, NULL, &engine, &count), MPI_SUCCESS);
+  CHECK_EQ(MPI_T_cvar_write(engine, "list"), MPI_T_ERR_NOT_ACCESSIBLE);
+  MPI_T_cvar_handle_free(&engine);
   handle = variable("posted_searches", MPI_T_PVAR_CLASS_COUNTER, NULL, &count);
   CHECK_EQ(value(handle), 0);
   MPI_T_pvar_handle_free(session, &handle);
@@ -221,6 +270,7 @@ int main(int argc, char** argv) {
   check_hint(odd, "vector");
   MPI_Comm_free(&odd);
   check_counts();
+  check_change_of_process();
   pthread_t other;
   pthread_create(&other, NULL, look_from_outside, NULL);
   pthread_join(other, NULL);
