@@ -43,9 +43,7 @@ bool Matcher::use(std::uint32_t context, const Choice& choice) noexcept {
   return changed;
 }
 
-bool Matcher::watch(std::uint32_t context) noexcept {
-  return own(context) != nullptr || use(context, choice());
-}
+bool Matcher::watch(std::uint32_t context) noexcept { return own(context) != nullptr || use(context, choice()); }
 
 void Matcher::share(std::uint32_t context) noexcept {
   if (detour_ == nullptr) return;

@@ -49,7 +49,8 @@ void look(const PvarHandle& handle, std::vector<unsigned long>& values) {
 std::vector<unsigned long> value_at(PvarHandle& handle, const std::vector<unsigned long>& now) {
   const Pvar& variable = variable_of(handle);
   if (variable.var_class == MPI_T_PVAR_CLASS_HIGHWATERMARK) {
-    std::ranges::transform(handle.sum, now, handle.sum.begin(), [](auto seen, auto one) { return std::max(seen, one); });
+    std::ranges::transform(handle.sum, now, handle.sum.begin(),
+                           [](auto seen, auto one) { return std::max(seen, one); });
     return handle.sum;
   }
   if (!variable.is_counter()) return now;

@@ -87,9 +87,20 @@ Status OfiPort::open_completion_queue() {
   return Status::ok();
 }
 
+// Some providers (cxi) bind memory to endpoints: fi_mr(3), FI_MR_ENDPOINT.
+bool OfiPort::register_memory(const void* data, std::size_t bytes, std::uint64_t access, std::uint64_t key,
+                              fid_mr** mr) noexcept {
+  *mr = nullptr;
+  if (fi_mr_reg(domain_, data, bytes, access, 0, key, 0, mr, nullptr) != 0) return false;
+  if ((fabric_->info().domain_attr->mr_mode & FI_MR_ENDPOINT) == 0) return true;
+  if (fi_mr_bind(*mr, &endpoint_->fid, 0) == 0 && fi_mr_enable(*mr) == 0) return true;
+  fi_close(&std::exchange(*mr, nullptr)->fid);
+  return false;
+}
+
 bool OfiPort::register_local(void* data, std::size_t bytes, OfiMemory* out) noexcept {
   return (fabric_->info().domain_attr->mr_mode & FI_MR_LOCAL) == 0 ||
-         fi_mr_reg(domain_, data, bytes, FI_SEND | FI_RECV | FI_READ, 0, 0, 0, &out->mr, nullptr) == 0;
+         register_memory(data, bytes, FI_SEND | FI_RECV | FI_READ, 0, &out->mr);
 }
 
 Status OfiPort::make_buffers() {
@@ -136,6 +147,9 @@ OfiPort::~OfiPort() {
   if (registered != nullptr) fi_close(&registered->fid);
   for (std::size_t i = kBuffers; i < sends_.size(); ++i) {
     if (sends_[i].memory.mr != nullptr) fi_close(&sends_[i].memory.mr->fid);
+  }
+  for (std::size_t i = kReceives; i < receives_.size(); ++i) {
+    if (receives_[i].memory.mr != nullptr) fi_close(&receives_[i].memory.mr->fid);
   }
   if (addresses_ != nullptr) fi_close(&addresses_->fid);
   if (queue_ != nullptr) fi_close(&queue_->fid);
@@ -201,7 +215,7 @@ bool OfiPort::expose(const void* data, std::size_t bytes, Exposure* out) noexcep
   const std::size_t key_bytes = fabric_->info().domain_attr->mr_key_size;
   const std::uint64_t key = key_bytes >= 8 ? secret : number & ((std::uint64_t{1} << (8 * key_bytes)) - 1);
   fid_mr* mr = nullptr;
-  if (fi_mr_reg(domain_, data, bytes, FI_REMOTE_READ, 0, key, 0, &mr, nullptr) != 0) return false;
+  if (!register_memory(data, bytes, FI_REMOTE_READ, key, &mr)) return false;
   out->registration = mr;
   out->key = fi_mr_key(mr);
   out->address = (mode & FI_MR_VIRT_ADDR) != 0 ? reinterpret_cast<std::uint64_t>(data) : 0;
@@ -348,7 +362,7 @@ void OfiPort::take_completion(const fi_cq_data_entry& entry) noexcept {
       return end_read(static_cast<OfiRead&>(operation), true);
     case OfiOperation::Kind::kReceive:
       arrived_.push_back({&static_cast<OfiReceive&>(operation), static_cast<const std::byte*>(entry.buf),
-                          (entry.flags & FI_RECV) != 0 ? entry.len : 0, (entry.flags & FI_MULTI_RECV) != 0});
+                          (entry.flags & FI_RECV) != 0 ? entry.len : 0, (entry.flags & FI_MULTI_RECV) != 0, false});
   }
 }
 
@@ -366,12 +380,9 @@ void OfiPort::take_failure(Handler& handler) noexcept {
     case OfiOperation::Kind::kRead:
       return end_read(static_cast<OfiRead&>(operation), false);
     case OfiOperation::Kind::kReceive: {
-      // A sender's connection broke in the middle of a message, or somebody sent one that is too long. Of a buffer in which
-      // a message was cut off ofi_rxm lets go without saying so.
-      const bool cut_off = failure.err == FI_ETRUNC && fabric_->provider().ends_with("ofi_rxm");
+      // A sender's connection broke in the middle of a message, or somebody sent one that is too long.
       counts_.strange.fetch_add(1, std::memory_order_relaxed);
-      arrived_.push_back(
-          {&static_cast<OfiReceive&>(operation), nullptr, 0, cut_off || (failure.flags & FI_MULTI_RECV) != 0});
+      arrived_.push_back({&static_cast<OfiReceive&>(operation), nullptr, 0, false, true});
     }
   }
 }
@@ -430,20 +441,47 @@ void OfiPort::deliver(Handler& handler, const Arrived& arrived) noexcept {
 }
 
 // The net provider of libfabric before 1.20, and ofi_rxm, say that they let go of a buffer when the last place in it has its
-// message, and messages of other connections may still be on their way into places before that one.
-bool OfiPort::is_free(const Arrived& arrived) const noexcept {
+// message, and messages of other connections may still be on their way into places before that one. Where a message was cut
+// off they may never say it.
+bool OfiPort::is_done(const Arrived& arrived) const noexcept {
   OfiReceive& buffer = *arrived.buffer;
   buffer.released |= arrived.last;
-  buffer.torn |= arrived.bytes == 0;
+  buffer.torn |= arrived.broken;
   buffer.bytes += arrived.bytes;
   if (arrived.bytes != 0) {
     buffer.end = std::max(buffer.end, static_cast<std::size_t>(arrived.data - buffer.data) + arrived.bytes);
   }
-  const bool has_holes = buffer.bytes < buffer.end && !buffer.torn;
-  if (!buffer.released || has_holes) return false;
-  buffer.bytes = buffer.end = 0;
-  buffer.released = buffer.torn = false;
-  return true;
+  return !buffer.resting && (buffer.torn || (buffer.released && buffer.bytes == buffer.end));
+}
+
+// Of a message that was cut off a place stays empty, and no one knows whether the others that are empty wait for messages
+// that still come, nor whether more will be put behind them: what comes there is taken in, and none of it may land in what is
+// posted again. So the buffer rests until kMostTorn later ones have been torn.
+OfiReceive& OfiPort::instead_of(OfiReceive& torn) noexcept {
+  torn.resting = true;
+  torn_.push_back(&torn);
+  if (torn_.size() <= kMostTorn) {
+    auto memory = std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[kReceiveBytes]);
+    OfiMemory registered;
+    if (memory != nullptr && register_local(memory.get(), kReceiveBytes, &registered)) {
+      OfiReceive& other = receives_.emplace_back();
+      other.kind = OfiOperation::Kind::kReceive;
+      other.data = memory.get();
+      other.memory = registered;
+      memory_.push_back(std::move(memory));
+      return other;
+    }
+  }
+  OfiReceive& oldest = *torn_.front();
+  torn_.pop_front();
+  return oldest;
+}
+
+void OfiPort::use_again(OfiReceive& buffer) noexcept {
+  OfiReceive& next = buffer.torn ? instead_of(buffer) : buffer;
+  next.bytes = next.end = 0;
+  next.released = next.torn = next.resting = false;
+  unposted_.push_back(&next);
 }
 
 unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
@@ -469,7 +507,7 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
   }
   LockGuard guard(lock_);
   for (const Arrived& arrived : arrived_) {
-    if (is_free(arrived)) unposted_.push_back(arrived.buffer);
+    if (is_done(arrived)) use_again(*arrived.buffer);
   }
   if (!unposted_.empty()) post_again(handler);
   arrived_.clear();

@@ -66,6 +66,7 @@ struct OfiReceive : OfiOperation {
   std::size_t bytes = 0, end = 0;  // that came, and where the last of them lies
   bool released = false;           // the provider puts nothing more there
   bool torn = false;               // a part of it will never come
+  bool resting = false;            // in OfiPort::torn_
 };
 
 struct OfiRead : OfiOperation {
@@ -153,6 +154,7 @@ class OfiPort {
  private:
   static constexpr std::size_t kBuffers = 32;
   static constexpr std::size_t kReceives = 4, kReceiveBytes = 4 * kFrameBytes;
+  static constexpr std::size_t kMostTorn = 8;
   // Of one fetch there are two reads on their way, so that what has arrived is still in the caches when it is copied:
   // 4 MiB take 0.5 ms, and with eight reads of 1 MiB 0.9 ms.
   static constexpr std::size_t kReads = 16, kReadBytes = 512 << 10;
@@ -163,7 +165,8 @@ class OfiPort {
     OfiReceive* buffer;
     const std::byte* data;
     std::size_t bytes;
-    bool last;  // of its buffer
+    bool last;    // of its buffer
+    bool broken;  // nothing: a message was cut off
   };
   struct Fetched {
     Fetch* fetch;
@@ -175,8 +178,11 @@ class OfiPort {
   Status open_completion_queue();
   Status make_buffers();
   Status failed(const char* what, int code) const;
-  bool register_local(void* data, std::size_t bytes, OfiMemory* out) noexcept;  // false: refused
-  int post(OfiReceive& buffer) noexcept REQUIRES(lock_);                        // libfabric's code
+  // False: refused, and *mr is null.
+  bool register_memory(const void* data, std::size_t bytes, std::uint64_t access, std::uint64_t key,
+                       fid_mr** mr) noexcept;
+  bool register_local(void* data, std::size_t bytes, OfiMemory* out) noexcept;
+  int post(OfiReceive& buffer) noexcept REQUIRES(lock_);  // libfabric's code
   void post_again(Handler& handler) noexcept REQUIRES(lock_);
 
   unsigned take_completions(Handler& handler, unsigned limit) noexcept REQUIRES(lock_);
@@ -192,8 +198,11 @@ class OfiPort {
   void forsake(ProcessId peer) noexcept REQUIRES(lock_);
   void push_waiting() noexcept REQUIRES(lock_);
   void deliver(Handler& handler, const Arrived& arrived) noexcept;
-  // Nothing more comes into the buffer of what arrived.
-  bool is_free(const Arrived& arrived) const noexcept REQUIRES(lock_);
+  // Nothing more comes into the buffer of what arrived; or it is torn, and nobody can say whether something does.
+  bool is_done(const Arrived& arrived) const noexcept REQUIRES(lock_);
+  // A buffer to post instead of one that is torn.
+  OfiReceive& instead_of(OfiReceive& torn) noexcept REQUIRES(lock_);
+  void use_again(OfiReceive& buffer) noexcept REQUIRES(lock_);
 
   const std::shared_ptr<Fabric> fabric_;
   const Identity identity_;
@@ -214,8 +223,9 @@ class OfiPort {
   std::size_t buffers_ GUARDED_BY(lock_) = kBuffers;  // that are not forsaken
   bool refused_ GUARDED_BY(lock_) = false;            // somebody found no room
   bool has_room_ GUARDED_BY(lock_) = false;           // a send has gone in this poll()
-  std::vector<OfiReceive> receives_ GUARDED_BY(lock_);
+  std::deque<OfiReceive> receives_ GUARDED_BY(lock_);
   std::vector<OfiReceive*> unposted_ GUARDED_BY(lock_);
+  std::deque<OfiReceive*> torn_ GUARDED_BY(lock_);  // others have taken their places for a while, the oldest first
   std::deque<OfiRead> reads_ GUARDED_BY(lock_);
   std::vector<OfiRead*> free_reads_ GUARDED_BY(lock_);
   Fetch* first_fetch_ GUARDED_BY(lock_) = nullptr;  // which have not asked for everything, in order

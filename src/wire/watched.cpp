@@ -16,11 +16,11 @@ void Watched::start(Waker& waker, ProcessId self, const SipKey& key) {
 bool Watched::adopt(int fd, const WatchFrame& first) {
   if (!first.is_for(self_, key_) || first.kind != WatchFrame::kAsk) return false;
   std::lock_guard lock(mutex_);
-  // One that asks again has lost its first connection.
-  const auto earlier = std::ranges::find_if(guests_, [&](const auto& g) { return g.second.source == first.source; });
-  if (earlier != guests_.end()) send_away(earlier);
+  // One that has lost its connection asks again, and so does anybody who has overheard its question: neither closes what is
+  // there, for that would be taken for this process's end.
+  const auto same = std::ranges::count_if(guests_, [&](const auto& g) { return g.second.source == first.source; });
   const Guest guest{first.source, first.number, {}};
-  const bool full = guests_.size() >= kMostGuests;
+  const bool full = guests_.size() >= kMostGuests || same >= kMostOfOne;
   if (full || !waker_->watch(fd, true, [this, fd] { on_question(fd); })) {
     say(fd, guest, WatchFrame::kFull);
     close(fd);

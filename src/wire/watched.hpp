@@ -4,8 +4,8 @@
 // Method:  the waker answers, so it does not matter what the threads of the program do. When the program uses MPI no more,
 //          all who watch are told; what ends after that has left in order.
 // Threads: the waker; set_away() by any.
-// Memory:  for each who watches about 100 bytes and a descriptor, kMostGuests at most; who comes beyond that is told that
-//          this process lives, and sent away.
+// Memory:  for each who watches about 100 bytes and a descriptor, kMostGuests and kMostOfOne at most; who comes beyond that is
+//          told that this process lives, and sent away.
 #pragma once
 
 #include <map>
@@ -19,6 +19,7 @@ namespace heddle::wire {
 class Watched {
  public:
   static constexpr std::size_t kMostGuests = 256;
+  static constexpr int kMostOfOne = 4;  // connections of one process
 
   Watched() = default;
   ~Watched() { close_all(); }

@@ -10,7 +10,7 @@
 namespace {
 bool refusing = false;
 int refused = 0;
-}
+}  // namespace
 
 // The engines ask with nothrow, the test does not.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {

@@ -1,6 +1,8 @@
 // Somebody on the network who is no process of the job sends to one: nothing of it is believed, and the job goes on.
 #include <rdma/fi_cm.h>
 
+#include <deque>
+
 #include "wire/card.hpp"
 #include "wire/frame.hpp"
 #include "wire/ofi_sides.hpp"
@@ -56,11 +58,11 @@ class Stranger {
   fi_context2 context_{};
 };
 
-// A frame of process 1, VCI 0, to process 0, VCI 0, with one packet, as try_send() of a Side makes it.
+// A frame of a process, VCI 0, to process 0, VCI 0, with one packet, as try_send() of a Side makes it.
 std::string frame(std::uint32_t sequence, int tag, const std::string& data, const SipKey& key = kJobKey,
-                  std::uint8_t to = 0) {
+                  std::uint8_t to = 0, ProcessId source = 1) {
   FrameHeader header;
-  header.source = 1;
+  header.source = source;
   header.target = 0;
   header.sequence = sequence;
   header.to = to;
@@ -205,6 +207,72 @@ TEST_P(OfiStrangerTest, WhoIsCutOffInTheMiddleOfAMessageTakesNoBufferAway) {
     hear_a_friend();
     EXPECT_LT(strange() - before, 1 + taken) << "nothing was cut off";
   }
+}
+
+// Two send at the same moment, and their messages lie side by side in a buffer, neither at its end. One is cut off; the other
+// goes on when that buffer is full and many more have come.
+TEST_P(OfiStrangerTest, WhoIsCutOffLeavesWhatOthersHaveBegunAlone) {
+  constexpr int kFirstTag = 100'000, kRounds = 8;
+  Stranger slow(GetParam(), victim->card);  // as process 2
+  std::deque<std::string> sent;
+  const auto try_send = [&](Stranger& by, const std::string& data) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    while (std::chrono::steady_clock::now() < end) {
+      if (by.try_send(data)) return true;
+    }
+    return false;
+  };
+  const auto send_slowly = [&](std::size_t bytes) {
+    const auto i = static_cast<unsigned>(sent.size());
+    sent.push_back(frame(i, kFirstTag + static_cast<int>(i), pattern(i, bytes), kJobKey, 0, 2));
+    if (try_send(slow, sent.back())) return true;
+    sent.pop_back();
+    return false;
+  };
+  std::size_t of_slow = 0, looked = 0;
+  const auto look = [&] {
+    for (; looked < victim->got[0].size(); ++looked) {
+      const auto& got = victim->got[0][looked];
+      if (got.header.tag < kFirstTag) continue;
+      ASSERT_EQ(got.header.tag, kFirstTag + static_cast<int>(of_slow));
+      ASSERT_EQ(got.payload, pattern(static_cast<unsigned>(of_slow), of_slow == 0 ? 10 : OfiPort::kMaxPayload));
+      ++of_slow;
+    }
+  };
+  const auto hear_slow = [&] {
+    return until({victim.get(), friendly.get()}, [&] { return slow.poll(), look(), of_slow == sent.size(); });
+  };
+  ASSERT_TRUE(until({victim.get(), friendly.get()}, [&] { return send_slowly(10); }) && hear_slow());
+  const std::string garbage = pattern(1, OfiPort::kFrameBytes);
+  for (int round = 0; round < kRounds && !HasFailure(); ++round) {
+    const auto hear = [&](int messages) {
+      for (int i = 0; i < messages; ++i, ++heard) {
+        const std::string data = pattern(static_cast<unsigned>(heard), OfiPort::kMaxPayload);
+        ASSERT_TRUE(send({victim.get(), friendly.get()}, *to_victim, heard, "", data));
+      }
+      ASSERT_TRUE(until({victim.get(), friendly.get()},
+                        [&] { return look(), victim->got[0].size() == static_cast<std::size_t>(heard) + of_slow; }))
+          << "round " << round << ": " << victim->got[0].size() - of_slow << " of " << heard << " from the friend";
+    };
+    hear(round);  // so that the places are others in each round
+    stranger = std::make_unique<Stranger>(GetParam(), victim->card);
+    const std::uint64_t before = strange();
+    ASSERT_TRUE(attack(garbage) && seen([&] { return strange() > before; }));
+    const std::size_t had = of_slow;
+    while (sent.size() < had + 200 && send_slowly(OfiPort::kMaxPayload)) {
+    }
+    for (int i = 0; i < 200 && try_send(*stranger, garbage); ++i) {
+    }
+    while (victim->poll() != 0) {
+    }
+    look();
+    stranger.reset();
+    hear(30);  // all buffers come round
+    EXPECT_LT(of_slow, sent.size()) << "everything had been sent";
+    ASSERT_TRUE(hear_slow()) << "round " << round << ": " << of_slow << " of " << sent.size() << " arrived, "
+                             << replayed() << " replayed";
+  }
+  EXPECT_EQ(victim->losses(), std::vector<std::string>{});
 }
 
 }  // namespace
