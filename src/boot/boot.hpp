@@ -88,6 +88,9 @@ class Boot {
   // launcher does not listen. Any thread.
   virtual bool report_loss(int, std::string_view) noexcept { return false; }
 
+  // What started this process has gone, and the job with it: nobody will say what becomes of the others. Never waits.
+  virtual bool launcher_is_gone() noexcept { return false; }
+
   // Writes `message` to stderr and ends the whole job with `code`.
   [[noreturn]] virtual void abort(int code, std::string_view message) noexcept = 0;
   // Says goodbye: from here on the end of this process does not end the job. Only rejoin() may be called after it, where

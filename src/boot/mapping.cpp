@@ -48,26 +48,60 @@ class Scanner {
   std::string_view rest_;
 };
 
-bool scan_blocks(std::string_view text, std::vector<Block>& blocks) {
-  Scanner in(text);
-  if (!in.take('(') || !in.take_word("vector")) return false;
-  while (in.take(',')) {
-    Block b{};
-    if (!in.take('(') || !in.take_int(0, kMaxRanks, b.first_node) || !in.take(',') ||
-        !in.take_int(1, kMaxRanks, b.nodes) || !in.take(',') || !in.take_int(1, kMaxRanks, b.ranks_per_node) ||
-        !in.take(')')) {
+// A block, (first node, nodes, ranks of each); a node with one rank; or several of these and how often: [...]xN. Of what is
+// repeated no more is kept than `size` ranks need.
+class Blocks {
+ public:
+  Blocks(std::string_view text, int size) : in_(text), size_(size) {}
+
+  bool scan(std::vector<Block>& blocks) {
+    if (!in_.take('(') || !in_.take_word("vector") || !in_.take(',') || !scan_list(blocks, 0)) return false;
+    return in_.take(')') && in_.at_end();
+  }
+
+ private:
+  static constexpr int kDeepest = 8;
+
+  bool scan_list(std::vector<Block>& blocks, int depth) {
+    do {
+      if (!(in_.take('[') ? scan_repeated(blocks, depth) : scan_block(blocks))) return false;
+    } while (in_.take(','));
+    return true;
+  }
+  bool scan_block(std::vector<Block>& blocks) {
+    Block b{0, 1, 1};
+    const bool is_whole = in_.take('(');
+    if (!in_.take_int(0, kMaxRanks, b.first_node)) return false;
+    if (is_whole && (!in_.take(',') || !in_.take_int(1, kMaxRanks, b.nodes) || !in_.take(',') ||
+                     !in_.take_int(1, kMaxRanks, b.ranks_per_node) || !in_.take(')'))) {
       return false;
     }
     blocks.push_back(b);
+    return true;
   }
-  return in.take(')') && in.at_end() && !blocks.empty();
-}
+  bool scan_repeated(std::vector<Block>& blocks, int depth) {
+    std::vector<Block> once;
+    int times = 0;
+    if (depth == kDeepest || !scan_list(once, depth + 1) || !in_.take(']') || !in_.take('x') ||
+        !in_.take_int(1, kMaxRanks, times)) {
+      return false;
+    }
+    for (std::size_t ranks = 0; times > 0 && ranks < static_cast<std::size_t>(size_); --times) {
+      blocks.insert(blocks.end(), once.begin(), once.end());
+      ranks += once.size();  // at least
+    }
+    return true;
+  }
+
+  Scanner in_;
+  const int size_;
+};
 
 }  // namespace
 
 Status parse_process_mapping(std::string_view text, int size, std::vector<int>& node_of_rank) {
   std::vector<Block> blocks;
-  if (!scan_blocks(text, blocks)) {
+  if (!Blocks(text, size).scan(blocks)) {
     return error(MPI_ERR_OTHER, "the launcher's PMI_process_mapping is '%.*s', not \"(vector,(node,nodes,ranks),...)\"",
                  static_cast<int>(std::min<std::size_t>(text.size(), 80)), text.data());
   }

@@ -193,6 +193,7 @@ void Pmi1::abort(int code, std::string_view message) noexcept {
 }
 
 Status Pmi1::rejoin() {
+  said_goodbye_ = false;
   Pmi1Line answer;
   return channel_->ask(kPmi1Init, "response_to_init", answer);
 }
@@ -215,6 +216,7 @@ bool Pmi1::report_loss(int rank, std::string_view why) noexcept {
 }
 
 Status Pmi1::finalize() {
+  said_goodbye_ = true;
   Pmi1Line answer;
   return channel_->ask("cmd=finalize\n", "finalize_ack", answer);
 }

@@ -31,6 +31,7 @@ class Pmi1 final : public Boot {
   void survive() noexcept override;
   bool next_loss(int* rank, std::string* why) override;
   bool report_loss(int rank, std::string_view why) noexcept override;
+  bool launcher_is_gone() noexcept override { return !said_goodbye_ && channel_->is_closed(); }
 
  private:
   struct Limits {
@@ -44,6 +45,7 @@ class Pmi1 final : public Boot {
   static Status compare_hosts(Pmi1Channel& channel, Job& job, const Limits& limits);
 
   std::unique_ptr<Pmi1Channel> channel_;
+  bool said_goodbye_ = false;  // the launcher may end before this process
   Limits limits_;
 };
 

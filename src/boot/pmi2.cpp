@@ -115,6 +115,7 @@ void Pmi2::abort(int code, std::string_view message) noexcept {
 }
 
 Status Pmi2::finalize() {
+  said_goodbye_ = true;
   Pmi2Message answer;
   return ask(*channel_, pmi2_message("finalize"), "finalize-response", answer);
 }

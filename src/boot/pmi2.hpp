@@ -25,12 +25,14 @@ class Pmi2 final : public Boot {
   Status fence(const Meanwhile& meanwhile) override;
   [[noreturn]] void abort(int code, std::string_view message) noexcept override;
   Status finalize() override;
+  bool launcher_is_gone() noexcept override { return !said_goodbye_ && channel_->is_closed(); }
 
  private:
   Pmi2(Job job, std::unique_ptr<Pmi2Channel> channel);
   static Status learn_job(Pmi2Channel& channel, Job& job);
 
   std::unique_ptr<Pmi2Channel> channel_;
+  bool said_goodbye_ = false;  // the launcher may end before this process
 };
 
 }  // namespace heddle::boot

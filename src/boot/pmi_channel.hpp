@@ -41,6 +41,7 @@ class PmiChannel {
     return status;
   }
   void shout(std::string_view message) noexcept { wire_->shout(message); }
+  bool is_closed() const noexcept { return wire_->is_closed(); }
   // True: the launcher has said something unasked, of this command. Never waits.
   bool next_notice(Message& notice) {
     hear();

@@ -116,6 +116,15 @@ void PmiWire::shout(std::string_view text) noexcept {
   [[maybe_unused]] const ssize_t sent = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void PmiWire::hang_up() noexcept { shutdown(fd_, SHUT_RDWR); }
+bool PmiWire::is_closed() const noexcept {
+  char byte;
+  const ssize_t got = recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return !hung_up_ && (got == 0 || (got < 0 && errno == ECONNRESET));
+}
+
+void PmiWire::hang_up() noexcept {
+  hung_up_ = true;
+  shutdown(fd_, SHUT_RDWR);
+}
 
 }  // namespace heddle::boot

@@ -48,6 +48,8 @@ class PmiWire {
   std::string_view receive_now() noexcept;
   // Sends without waiting for anything; safe beside an exchange of another thread.
   void shout(std::string_view text) noexcept;
+  // The other end has gone, and all that it said is taken.
+  bool is_closed() const noexcept;
   // After an error question and answer are out of step: a late answer must not be taken for the next one.
   void hang_up() noexcept;
 
@@ -56,6 +58,7 @@ class PmiWire {
 
   const int fd_;
   const int answer_ms_;
+  bool hung_up_ = false;
   char bytes_[4096];
 };
 

@@ -112,6 +112,9 @@ void Pmix::abort(int code, std::string_view message) noexcept {
   _exit(visible_exit_code(code));
 }
 
-Status Pmix::finalize() { return session_->finalize(); }
+Status Pmix::finalize() {
+  said_goodbye_ = true;
+  return session_->finalize();
+}
 
 }  // namespace heddle::boot

@@ -25,11 +25,13 @@ class Pmix final : public Boot {
   Status fence(const Meanwhile& meanwhile) override;
   [[noreturn]] void abort(int code, std::string_view message) noexcept override;
   Status finalize() override;
+  bool launcher_is_gone() noexcept override { return !said_goodbye_ && PmixSession::is_lost(); }
 
  private:
   Pmix(Job job, std::unique_ptr<PmixSession> session);
 
   std::unique_ptr<PmixSession> session_;
+  bool said_goodbye_ = false;  // the launcher may end before this process
 };
 
 }  // namespace heddle::boot

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pmix.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -29,6 +30,7 @@ struct PmixSession::Functions {
   decltype(&PMIx_Fence_nb) fence;
   decltype(&PMIx_Error_string) error_string;
   decltype(&PMIx_Get_version) get_version;
+  decltype(&PMIx_Register_event_handler) register_handler;
 
   Status find_all() {
     const char* missing = nullptr;
@@ -45,6 +47,7 @@ struct PmixSession::Functions {
     find("PMIx_Fence_nb", &fence);
     find("PMIx_Error_string", &error_string);
     find("PMIx_Get_version", &get_version);
+    find("PMIx_Register_event_handler", &register_handler);
     if (missing == nullptr) return Status::ok();
     return error(MPI_ERR_OTHER, "%s has no %s: it is not a PMIx library", library.path.c_str(), missing);
   }
@@ -92,6 +95,17 @@ void set_directive(pmix_info_t& info, const char* name) {
   info.value.data.flag = true;
 }
 
+constexpr pmix_status_t kLostBeforePmix4 = -101;  // PMIX_ERR_LOST_CONNECTION_TO_SERVER
+
+// The server has hung up. Of the program: a handler of PMIx's is told nothing of whom it serves.
+constinit std::atomic<bool> server_is_gone{false};
+
+void on_lost_server(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, size_t, pmix_info_t*, size_t,
+                    pmix_event_notification_cbfunc_fn_t done, void* data) {
+  server_is_gone.store(true, std::memory_order_relaxed);
+  if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, data);
+}
+
 // False: of a type that is not used here.
 bool take_value(const pmix_value_t& from, PmixSession::Value& to) {
   switch (from.type) {
@@ -125,6 +139,7 @@ PmixSession::~PmixSession() = default;
 
 const std::string& PmixSession::job() const noexcept { return functions_->job; }
 unsigned PmixSession::rank() const noexcept { return functions_->self.rank; }
+bool PmixSession::is_lost() noexcept { return server_is_gone.load(std::memory_order_relaxed); }
 int PmixSession::launcher_pid() const noexcept { return functions_->library.launcher_pid; }
 
 Status PmixSession::failure(const char* what, int code) const {
@@ -163,6 +178,10 @@ Status PmixSession::open(const PmixOptions& options, std::unique_ptr<PmixSession
   Reply::make(reply, [init = pmix.init](Reply& r) { return init(&r.proc, nullptr, 0); });
   HEDDLE_TRY(session->wait(*reply, "PMIx_Init", nullptr));
   pmix.self = reply->proc;
+  // Where PMIx refuses, a lost server shows in calls alone.
+  static pmix_status_t lost[] = {PMIX_ERR_LOST_CONNECTION, kLostBeforePmix4};
+  server_is_gone = false;
+  pmix.register_handler(lost, std::size(lost), nullptr, 0, on_lost_server, [](pmix_status_t, size_t, void*) {}, nullptr);
   pmix.job.assign(pmix.self.nspace, strnlen(pmix.self.nspace, PMIX_MAX_NSLEN));
   return Status::ok();
 }

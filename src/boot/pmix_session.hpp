@@ -42,6 +42,7 @@ class PmixSession {
   const std::string& job() const noexcept;
   unsigned rank() const noexcept;
   int launcher_pid() const noexcept;  // 0: not known
+  static bool is_lost() noexcept;     // the server has hung up
 
   Status put(const std::string& key, const std::string& value);
   // MPI_ERR_NAME when there is no such value.

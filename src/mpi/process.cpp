@@ -197,6 +197,9 @@ void Process::hear_of_losses() noexcept {
   int rank = 0;
   std::string why;
   while (boot_->next_loss(&rank, &why)) domain_->lose(static_cast<ProcessId>(rank), why);
+  if (boot_->launcher_is_gone()) {
+    job::end(*boot_, "the launcher, or what it runs on this node, has ended in the middle of the job");
+  }
 }
 
 void Process::report_loss(ProcessId process, const char* why) noexcept {

@@ -134,6 +134,8 @@ class FakeLauncher {
   void split_at(const std::string& word) { between_ = word; }
   // Of its own accord, from the client's thread.
   void say(const std::string& text) { EXPECT_EQ(send(server_, text.data(), text.size(), 0), ssize_t(text.size())); }
+  // What the client has not read stays readable.
+  void hang_up() { shutdown(server_, SHUT_RDWR); }
   int client_fd() const { return client_; }
 
  private:

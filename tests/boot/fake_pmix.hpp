@@ -27,6 +27,7 @@ struct FakePmix {
   unsigned inits = 0;  // that are over, of all tests
   std::vector<std::string> heard;
   std::vector<std::function<void()>> held;
+  std::function<void()> hang_up;  // tells the client that this server has gone
 };
 
 }  // namespace heddle::test

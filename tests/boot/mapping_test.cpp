@@ -25,11 +25,22 @@ TEST(Mapping, WhatLaunchersSay) {
   EXPECT_EQ(nodes("(vector,(0,1048576,1048576))", 2), (std::vector{0, 0})) << "no more work than ranks";
 }
 
+TEST(Mapping, WhatHydraSaysInShort) {
+  EXPECT_EQ(nodes("(vector,(0,1,2),1)", 3), (std::vector{0, 0, 1}));
+  EXPECT_EQ(nodes("(vector,(0,2,2),2)", 5), (std::vector{0, 0, 1, 1, 2}));
+  EXPECT_EQ(nodes("(vector,[(0,3,1)]x2,0)", 7), (std::vector{0, 1, 2, 0, 1, 2, 0}));
+  EXPECT_EQ(nodes("(vector,[0,(1,1,2),2]x2,0)", 9), (std::vector{0, 1, 1, 2, 0, 1, 1, 2, 0}));
+  EXPECT_EQ(nodes("(vector,4,[(0,1,1)]x1048576,3)", 4), (std::vector{0, 1, 1, 1})) << "no more work than ranks";
+  EXPECT_EQ(nodes("(vector,[[0]x2,1]x2)", 6), (std::vector{0, 0, 1, 0, 0, 1}));
+}
+
 TEST(Mapping, WhatLaunchersDoNotSay) {
   for (const char* text :
        {"", "(", "()", "vector", "(vector)", "(vector,)", "(vector,())", "(vector,(0,1))", "(vector,(0,1,2)",
         "(vector,(0,1,2)),", "(vector,(0,1,2)) x", "(vector,(0,0,2))", "(vector,(0,1,0))", "(vector,(-1,1,1))",
-        "(vector,(0,99999999999,1))", "(matrix,(0,1,2))", "(vector,(0,1,2),)", "(vector,(a,b,c))"}) {
+        "(vector,(0,99999999999,1))", "(matrix,(0,1,2))", "(vector,(0,1,2),)", "(vector,(a,b,c))",
+        "(vector,[0]x0)", "(vector,[0]x)", "(vector,[0])", "(vector,[0x2)", "(vector,[]x2)", "(vector,0]x2)", "(vector,0x2)",
+        "(vector,[[[[[[[[[0]x1]x1]x1]x1]x1]x1]x1]x1]x1)"}) {
     EXPECT_TRUE(nodes(text, 2).empty()) << text;
   }
 }
@@ -60,7 +71,7 @@ RC_GTEST_PROP(MappingProperty, SameNodeExactlyWhereTheBlocksSaySo, ()) {
 // Any string: an answer for every rank, or an error; never a crash, never long.
 RC_GTEST_PROP(MappingProperty, SurvivesAnything, ()) {
   const auto pieces = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
-      "(", ")", ",", "vector", "0", "1", "7", "99999999999999999999", "-", " ", "x", "(0,1,2)"));
+      "(", ")", ",", "vector", "0", "1", "7", "99999999999999999999", "-", " ", "x", "(0,1,2)", "[", "]", "]x3", "[0]x2"));
   std::string text = *rc::gen::element<std::string>("", "(vector,", "(vector,(0,1,");
   for (const std::string& p : pieces) text += p;
   const int size = *rc::gen::inRange(1, 20);

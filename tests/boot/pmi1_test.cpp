@@ -286,6 +286,19 @@ TEST(Pmi1, AFenceOutlastsTheAnswerLimitButNotTheLauncher) {
   EXPECT_NE(std::string(last_error_detail()).find("closed its end"), std::string::npos) << last_error_detail();
 }
 
+TEST(Pmi1, ALauncherThatHangsUpIsNoticedUntilTheGoodbye) {
+  for (const bool says_goodbye : {false, true}) {
+    FakeLauncher launcher(0, 2, Polite(2));
+    Status status;
+    const std::unique_ptr<Boot> boot = launcher.connect(status);
+    ASSERT_TRUE(status) << last_error_detail();
+    EXPECT_FALSE(boot->launcher_is_gone());
+    EXPECT_TRUE(!says_goodbye || boot->finalize());
+    launcher.hang_up();
+    EXPECT_EQ(boot->launcher_is_gone(), !says_goodbye);
+  }
+}
+
 TEST(Pmi1, AfterAnErrorNoLateAnswerIsTaken) {
   FakeLauncher launcher(0, 2, spoiled("put", "cmd=surprise"));
   Status status;

@@ -155,6 +155,17 @@ TEST_F(Pmix, AServerThatSaysNothingIsGivenUp) {
   fake_->changed.wait(lock, [&] { return fake_->inits == before + 1; });  // the next test teaches without the lock
 }
 
+TEST_F(Pmix, AServerThatHangsUpIsNoticedUntilTheGoodbye) {
+  Status status;
+  const std::unique_ptr<Boot> boot = connect(status);
+  ASSERT_TRUE(status) << last_error_detail();
+  EXPECT_FALSE(boot->launcher_is_gone());
+  fake_->hang_up();
+  EXPECT_TRUE(boot->launcher_is_gone());
+  EXPECT_TRUE(boot->finalize());
+  EXPECT_FALSE(boot->launcher_is_gone());
+}
+
 TEST_F(Pmix, NoLibrary) {
   setenv("HEDDLE_PMIX_LIBRARY", "/nowhere/libpmix.so.2", 1);
   expect_error("no PMIx library can be loaded: /nowhere/libpmix.so.2: cannot open");

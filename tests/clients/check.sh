@@ -20,34 +20,41 @@ check() {
   fi
 }
 
-# check_launched <name> <directory> <launcher...>: standard input, exit codes, and that neither a rank nor the launcher stays
-# when the launcher gets SIGTERM, or when what has started the ranks is killed.
+# check_stdin <name> <launcher...>: standard input, to its end.
+check_stdin() {
+  local name=$1
+  shift
+  check "$name: standard input" 0 "^rank 2 of 3: 10000 bytes, sum d6a30d3d" \
+    bash -c "yes heddle | head -c 10000 | $* -n 3 $programs/launched stdin"
+}
+
+# check_launched <name> <directory> <launcher...>: exit codes, and that neither a rank nor the launcher stays when the launcher
+# gets SIGTERM, or when what has started the ranks is killed.
 check_launched() {
   local name=$1 directory=$2
   shift 2
-  check "$name: standard input" 0 "^rank 2 of 3: 100000 bytes, sum f114c8fb" \
-    bash -c "yes heddle | head -c 100000 | $* -n 3 $programs/launched stdin"
   check "$name: an exit code" 5 "" "$@" -n 3 "$programs/launched" exit 1 5
   check_ended "$name: SIGTERM" "$directory" TERM "$@"
   check_ended "$name: the parent of the ranks is killed" "$directory" KILL "$@"
 }
 
 check_ended() {
-  local name=$1 out=$2/out signal=$3 launcher to pids try
+  local name=$1 out=$2/out killed=$2/killed signal=$3 launcher to ranks try code=0
   shift 3
   "$@" -n 3 "$programs/launched" wait >"$out" 2>&1 </dev/null &
   launcher=$!
   pids() { sed -n 's/.*rank [0-9]* waits: //p' "$out"; }
   for ((try = 0; try < 300 && $(pids | wc -l) < 3; try++)); do sleep 0.1; done
-  check "$name: all ranks run" 0 "^3$" bash -c "sed -n '/waits/p' '$out' | wc -l"
+  check "$name: all ranks run" 0 "rank 2 waits: " cat "$out"
   to=$launcher
   if [ "$signal" = KILL ]; then to=$(ps -o ppid= -p "$(pids | head -n 1)"); fi
-  pids=$(pids | sed 's/^/--pid=/' | xargs)
-  # shellcheck disable=SC2086 # one process
+  read -r -a ranks < <(pids | xargs)
+  # shellcheck disable=SC2086 # one process, behind blanks
   kill "-$signal" $to
-  # shellcheck disable=SC2086 # one word for each rank
-  check "$name: the launcher and the ranks end" 0 "" timeout 30 tail -f /dev/null --pid=$launcher $pids
-  local code=0
+  check "$name: the ranks end" 0 "" timeout 30 tail -f /dev/null "${ranks[@]/#/--pid=}"
+  kill -KILL "${ranks[@]}" 2>"$killed" || true
+  check "$name: the launcher ends" 0 "" timeout 30 tail -f /dev/null "--pid=$launcher"
+  kill -KILL "$launcher" 2>"$killed" || true
   wait "$launcher" || code=$?
   check "$name: its exit code" nonzero "" bash -c "exit $code"
 }
