@@ -1,16 +1,16 @@
 // What a launcher gives a program, and takes from it.
-//   launched stdin            rank 0 reads all of its standard input after MPI_Init, every rank gets it
+//   launched stdin BYTES      rank 0 reads so much of its standard input after MPI_Init, every rank gets it
 //   launched exit RANK CODE   that rank ends with CODE after MPI_Finalize
 //   launched wait             every rank says its process id and waits for a message that nobody sends
 #include <unistd.h>
 
 #include "check.h"
 
-static void read_all(void) {
+static void read_input(int most) {
   static char data[1 << 20];
   int bytes = 0;
-  for (ssize_t n = 1; world_rank == 0 && n > 0; bytes += (int)n) {
-    n = read(STDIN_FILENO, data + bytes, sizeof data - (size_t)bytes);
+  for (ssize_t n = 1; world_rank == 0 && bytes < most && n > 0; bytes += (int)n) {
+    n = read(STDIN_FILENO, data + bytes, (size_t)(most - bytes));
     CHECK(n >= 0);
   }
   MPI_Bcast(&bytes, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -23,7 +23,7 @@ static void read_all(void) {
 int main(int argc, char** argv) {
   start(&argc, &argv);
   const char* how = argc > 1 ? argv[1] : "stdin";
-  if (strcmp(how, "stdin") == 0) read_all();
+  if (strcmp(how, "stdin") == 0) read_input(argc > 2 ? atoi(argv[2]) : 0);
   if (strcmp(how, "wait") == 0) {
     printf("rank %d waits: %d\n", world_rank, (int)getpid());
     fflush(stdout);
