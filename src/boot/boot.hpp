@@ -88,7 +88,8 @@ class Boot {
   // launcher does not listen. Any thread.
   virtual bool report_loss(int, std::string_view) noexcept { return false; }
 
-  // What started this process has gone, and the job with it: nobody will say what becomes of the others. Never waits.
+  // What started this process has gone, and the job with it: nobody will say what becomes of the others. Never
+  // waits.
   virtual bool launcher_is_gone() noexcept { return false; }
 
   // Writes `message` to stderr and ends the whole job with `code`.

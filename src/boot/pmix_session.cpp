@@ -181,7 +181,8 @@ Status PmixSession::open(const PmixOptions& options, std::unique_ptr<PmixSession
   // Where PMIx refuses, a lost server shows in calls alone.
   static pmix_status_t lost[] = {PMIX_ERR_LOST_CONNECTION, kLostBeforePmix4};
   server_is_gone = false;
-  pmix.register_handler(lost, std::size(lost), nullptr, 0, on_lost_server, [](pmix_status_t, size_t, void*) {}, nullptr);
+  pmix.register_handler(
+      lost, std::size(lost), nullptr, 0, on_lost_server, [](pmix_status_t, size_t, void*) {}, nullptr);
   pmix.job.assign(pmix.self.nspace, strnlen(pmix.self.nspace, PMIX_MAX_NSLEN));
   return Status::ok();
 }

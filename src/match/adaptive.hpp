@@ -3,9 +3,10 @@
 // Problem: programs that match in order want a list, whose first entry is the right one; programs that do not want a hash.
 //          Most are the first kind most of the time, and nobody should have to say which.
 // Method:  receives are queued in a list until a search has passed kScan of them; then all move to the bins of a hash, in
-//          order, and later ones go there at once. When kCalm matches in a row came in the order of posting and kFew are
-//          left in the bins, the list is back: one receive that waits for ever keeps nobody in the bins. The two borders are
-//          far apart, so a program that alternates pays for a move of an entry, some ns, and not for one at every turn.
+//          order, and later ones go there at once. When kCalm matches in a row came in the order of posting and the bins are
+//          empty, the list is back; or kFew are left, and as many matches were in order as there are bins to look through for
+//          them: one receive that waits for ever keeps nobody in the bins. The two borders are far apart, so a program that
+//          alternates pays for a move of an entry, some ns, and not for one at every turn.
 //          Messages always stand in a list in order of arrival, and in up to four tables of bins, one for each class of
 //          receives: the table of a class is filled when a receive of it searches deep, and given up like the bins of the
 //          receives. So a receive with wildcards finds its message in one step too, and nobody else pays for that. But each
@@ -189,6 +190,7 @@ class Adaptive : public EngineBase<Adaptive<kScan, kCalm, kPatience>> {
     if (!bins_.empty()) {
       if (!posted_order_.calm(bins_.bins())) return;
       bins_.take_if([](const Key&) { return true; }, list_);
+      posted_order_ = {};  // the next look through the bins is to be earned, too
     }
     binned_ = false;
   }

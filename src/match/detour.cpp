@@ -30,7 +30,14 @@ bool Detour::change(Part& part, const Choice& choice) noexcept {
   return true;
 }
 
-bool Detour::add(std::uint32_t context, const Choice& choice) noexcept {
+bool Detour::change_common(const Choice& choice) noexcept {
+  for (Part& part : own_) {
+    if (part.owner == Owner::kTool && !change(part, choice)) return false;
+  }
+  return change(common_, choice);
+}
+
+bool Detour::add(std::uint32_t context, const Choice& choice, Owner owner) noexcept {
   std::unique_ptr<AnyEngine> engine = make_engine(choice);
   if (engine == nullptr) return false;
   try {
@@ -40,7 +47,7 @@ bool Detour::add(std::uint32_t context, const Choice& choice) noexcept {
   }
   Into into(*engine);
   common_.engine->purge(context, into);
-  own_.push_back({context, choice, std::move(engine), Stats{}});
+  own_.push_back({context, owner, choice, std::move(engine), Stats{}});
   return true;
 }
 

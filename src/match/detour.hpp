@@ -19,9 +19,12 @@ namespace heddle::match {
 
 class Detour {
  public:
+  // Who wants a context to have an engine of its own: a user, who has chosen it, or a tool that counts, whatever it is.
+  enum class Owner { kUser, kTool };
   // One engine, what it counts, and what its predecessors have counted.
   struct Part {
-    std::uint32_t context = 0;  // nothing in the common one
+    std::uint32_t context = 0;  // nothing in the common one, nor is the next
+    Owner owner = Owner::kUser;
     Choice choice;
     std::unique_ptr<AnyEngine> engine;
     Stats before;
@@ -32,7 +35,7 @@ class Detour {
 
   // REQUIRES: an engine.
   Detour(const Choice& choice, std::unique_ptr<AnyEngine> engine, const Stats& before) noexcept
-      : common_{0, choice, std::move(engine), before} {}
+      : common_{0, Owner::kUser, choice, std::move(engine), before} {}
 
   Part& common() noexcept { return common_; }
   // Null: the context has no engine of its own.
@@ -49,7 +52,9 @@ class Detour {
 
   // False when there is no memory: all stays as it was.
   bool change(Part& part, const Choice& choice) noexcept;
-  bool add(std::uint32_t context, const Choice& choice) noexcept;
+  bool add(std::uint32_t context, const Choice& choice, Owner owner) noexcept;
+  // The common one, and those that only a tool wants. When it is false some of these may have changed.
+  bool change_common(const Choice& choice) noexcept;
   // What the context still has goes to the common engine, behind what is there, and so do its counts.
   void remove(std::uint32_t context) noexcept;
 

@@ -30,7 +30,7 @@ void Matcher::return_if_plain() noexcept {
 
 bool Matcher::use(const Choice& choice) noexcept {
   if (choice == this->choice()) return true;
-  const bool changed = leave_direct() && detour_->change(detour_->common(), choice);
+  const bool changed = leave_direct() && detour_->change_common(choice);
   return_if_plain();
   return changed;
 }
@@ -38,12 +38,19 @@ bool Matcher::use(const Choice& choice) noexcept {
 bool Matcher::use(std::uint32_t context, const Choice& choice) noexcept {
   if (!leave_direct()) return false;
   Detour::Part* part = detour_->own(context);
-  const bool changed = part != nullptr ? detour_->change(*part, choice) : detour_->add(context, choice);
+  const bool changed =
+      part != nullptr ? detour_->change(*part, choice) : detour_->add(context, choice, Detour::Owner::kUser);
+  if (changed && part != nullptr) part->owner = Detour::Owner::kUser;
   return_if_plain();
   return changed;
 }
 
-bool Matcher::watch(std::uint32_t context) noexcept { return own(context) != nullptr || use(context, choice()); }
+bool Matcher::watch(std::uint32_t context) noexcept {
+  if (own(context) != nullptr) return true;
+  const bool added = leave_direct() && detour_->add(context, choice(), Detour::Owner::kTool);
+  return_if_plain();
+  return added;
+}
 
 void Matcher::share(std::uint32_t context) noexcept {
   if (detour_ == nullptr) return;

@@ -298,10 +298,9 @@ std::string read_text(int index) {
 }
 
 Status write_text(int index, std::string_view text) {
-  bool is_changed = false;
-  if (row(index).change != nullptr) HEDDLE_TRY(row(index).change(text, &is_changed));
+  if (row(index).change != nullptr) HEDDLE_TRY(row(index).change(text));
   LockGuard guard(values.lock);
-  if (values.frozen && !is_changed) return stays(row(index));
+  if (values.frozen && row(index).change == nullptr) return stays(row(index));
   const std::string*& written = values.texts[static_cast<std::size_t>(index)];
   const std::string* fresh = new std::string(text);
   delete written;

@@ -24,11 +24,11 @@ struct Control {
   const char* meaning;
   int initial;
   int low, high;
-  std::span<const char* const> choices;                             // the words for 0, 1, ...; empty for a number
-  int verbosity;                                                    // MPI_T_VERBOSITY_*
-  int scope;                                                        // MPI_T_SCOPE_*
-  const char* initial_text = nullptr;                               // of a text, which has no choices and no numbers
-  Status (*change)(std::string_view text, bool* in_use) = nullptr;  // of a text that can be written at any time
+  std::span<const char* const> choices;               // the words for 0, 1, ...; empty for a number
+  int verbosity;                                      // MPI_T_VERBOSITY_*
+  int scope;                                          // MPI_T_SCOPE_*
+  const char* initial_text = nullptr;                 // of a text, which has no choices and no numbers
+  Status (*change)(std::string_view text) = nullptr;  // of a text that can be written at any time: in what is in use
 
   bool is_text() const noexcept { return initial_text != nullptr; }
 };

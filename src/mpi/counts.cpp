@@ -30,6 +30,14 @@ bool at_home() noexcept REQUIRES(source.lock) {
   return source.domain->vci(0).threaded() || pthread_equal(source.owner, pthread_self()) != 0;
 }
 
+Status may_touch() noexcept REQUIRES(source.lock) {
+  if (source.domain == nullptr || at_home()) return Status::ok();
+  return error(
+      MPI_T_ERR_NOT_ACCESSIBLE,
+      "below MPI_THREAD_MULTIPLE only the thread that initialised MPI can change matching, have it timed, or counted "
+      "for one communicator");
+}
+
 void read(vci::Domain& domain, bool home, std::span<vci::Counts> counts) noexcept {
   for (std::uint32_t i = 0; i < counts.size(); ++i) {
     counts[i] = i < domain.vci_count() ? domain.vci(i).counts(home) : vci::Counts{};
@@ -77,33 +85,26 @@ match::Stats matching_of_process() noexcept {
 
 Status may_touch_matching() noexcept {
   LockGuard guard(source.lock);
-  if (source.domain == nullptr || at_home()) return Status::ok();
-  return error(
-      MPI_T_ERR_NOT_ACCESSIBLE,
-      "below MPI_THREAD_MULTIPLE only the thread that initialised MPI can have matching timed, or counted for one "
-      "communicator");
+  return may_touch();
 }
 
-Status change_matching(std::string_view engine, bool* in_use) {
-  HEDDLE_TRY(may_touch_matching());
+Status change_matching(std::string_view engine) {
   LockGuard guard(source.lock);
-  *in_use = source.domain != nullptr;
-  if (!*in_use) return Status::ok();
+  HEDDLE_TRY(may_touch());
+  if (source.domain == nullptr) return Status::ok();
   const std::optional<match::Choice> choice = match::parse_choice(engine);
   if (!choice) {
     return error(MPI_T_ERR_INVALID, "'%.40s' is no matching engine; there are %s", std::string(engine).c_str(),
                  match::kEngineWords);
   }
-  const match::Choice before = source.domain->vci(0).matching().matcher().choice();
-  const auto use = [](const match::Choice& one) { return [&](match::Matcher& matcher) { return matcher.use(one); }; };
-  if (on_matchers(*source.domain, use(*choice))) return Status::ok();
-  on_matchers(*source.domain, use(before));
-  return error(MPI_T_ERR_MEMORY, "no memory for the matching engine %s", match::spelled(*choice).c_str());
+  if (on_matchers(*source.domain, [&](match::Matcher& matcher) { return matcher.use(*choice); })) return Status::ok();
+  return error(MPI_T_ERR_MEMORY, "no memory for the matching engine %s on each VCI; write it again, or the one before",
+               match::spelled(*choice).c_str());
 }
 
 Status take_matching_time() noexcept {
-  HEDDLE_TRY(may_touch_matching());
   LockGuard guard(source.lock);
+  HEDDLE_TRY(may_touch());
   if (source.domain != nullptr && source.time_takers == 0 && !take_time(*source.domain, true)) {
     take_time(*source.domain, false);
     return error(MPI_T_ERR_MEMORY, "no memory to take the time of matching");

@@ -28,9 +28,9 @@ void read_counts(std::span<vci::Counts> counts) noexcept;
 // Whether this thread may change engines, or read what those of single communicators count: below MPI_THREAD_MULTIPLE,
 // where the VCIs' locks are off, only the one that initialised MPI. An error of MPI_T.
 Status may_touch_matching() noexcept;
-// Gives all VCIs the engine of that name, with what is queued; communicators with one of their own keep it. `*in_use` is
-// false, and nothing is done, outside of MPI_Init and MPI_Finalize. An error of MPI_T.
-Status change_matching(std::string_view engine, bool* in_use);
+// Gives all VCIs the engine of that name, with what is queued; communicators that asked for one of their own keep it. Nothing
+// is done where MPI is not in use. An error of MPI_T; after MPI_T_ERR_MEMORY some VCIs may have it.
+Status change_matching(std::string_view engine);
 // Of all VCIs together.
 match::Stats matching_of_process() noexcept;
 // From the first to the last of these the VCIs take the time of their matching, also those of a later MPI_Init.

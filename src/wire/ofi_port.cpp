@@ -443,7 +443,7 @@ void OfiPort::deliver(Handler& handler, const Arrived& arrived) noexcept {
 // The net provider of libfabric before 1.20, and ofi_rxm, say that they let go of a buffer when the last place in it has its
 // message, and messages of other connections may still be on their way into places before that one. Where a message was cut
 // off they may never say it.
-bool OfiPort::is_done(const Arrived& arrived) const noexcept {
+bool OfiPort::fills(const Arrived& arrived) noexcept {
   OfiReceive& buffer = *arrived.buffer;
   buffer.released |= arrived.last;
   buffer.torn |= arrived.broken;
@@ -457,31 +457,31 @@ bool OfiPort::is_done(const Arrived& arrived) const noexcept {
 // Of a message that was cut off a place stays empty, and no one knows whether the others that are empty wait for messages
 // that still come, nor whether more will be put behind them: what comes there is taken in, and none of it may land in what is
 // posted again. So the buffer rests until kMostTorn later ones have been torn.
-OfiReceive& OfiPort::instead_of(OfiReceive& torn) noexcept {
+OfiReceive* OfiPort::instead_of(OfiReceive& torn) noexcept {
   torn.resting = true;
   torn_.push_back(&torn);
-  if (torn_.size() <= kMostTorn) {
-    auto memory = std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[kReceiveBytes]);
-    OfiMemory registered;
-    if (memory != nullptr && register_local(memory.get(), kReceiveBytes, &registered)) {
-      OfiReceive& other = receives_.emplace_back();
-      other.kind = OfiOperation::Kind::kReceive;
-      other.data = memory.get();
-      other.memory = registered;
-      memory_.push_back(std::move(memory));
-      return other;
-    }
+  if (torn_.size() > kMostTorn) {
+    OfiReceive* const oldest = torn_.front();
+    torn_.pop_front();
+    return oldest;
   }
-  OfiReceive& oldest = *torn_.front();
-  torn_.pop_front();
-  return oldest;
+  auto memory = std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[kReceiveBytes]);
+  OfiMemory registered;
+  if (memory == nullptr || !register_local(memory.get(), kReceiveBytes, &registered)) return nullptr;
+  OfiReceive& other = receives_.emplace_back();
+  other.kind = OfiOperation::Kind::kReceive;
+  other.data = memory.get();
+  other.memory = registered;
+  memory_.push_back(std::move(memory));
+  return &other;
 }
 
 void OfiPort::use_again(OfiReceive& buffer) noexcept {
-  OfiReceive& next = buffer.torn ? instead_of(buffer) : buffer;
-  next.bytes = next.end = 0;
-  next.released = next.torn = next.resting = false;
-  unposted_.push_back(&next);
+  OfiReceive* const next = buffer.torn ? instead_of(buffer) : &buffer;
+  if (next == nullptr) return;
+  next->bytes = next->end = 0;
+  next->released = next->torn = next->resting = false;
+  unposted_.push_back(next);
 }
 
 unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
@@ -507,7 +507,7 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
   }
   LockGuard guard(lock_);
   for (const Arrived& arrived : arrived_) {
-    if (is_done(arrived)) use_again(*arrived.buffer);
+    if (fills(arrived)) use_again(*arrived.buffer);
   }
   if (!unposted_.empty()) post_again(handler);
   arrived_.clear();

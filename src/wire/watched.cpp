@@ -22,7 +22,7 @@ bool Watched::adopt(int fd, const WatchFrame& first) {
   const Guest guest{first.source, first.number, {}};
   const bool full = guests_.size() >= kMostGuests || same >= kMostOfOne;
   if (full || !waker_->watch(fd, true, [this, fd] { on_question(fd); })) {
-    say(fd, guest, WatchFrame::kFull);
+    say(fd, guest, away_ ? WatchFrame::kAway : WatchFrame::kFull);
     close(fd);
     return true;
   }

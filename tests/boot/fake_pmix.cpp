@@ -82,10 +82,12 @@ pmix_status_t PMIx_Fence_nb(const pmix_proc_t*, size_t, const pmix_info_t*, size
   }
   return state.fence_code == 0 ? PMIX_OPERATION_SUCCEEDED : state.fence_code;
 }
-pmix_status_t PMIx_Register_event_handler(pmix_status_t[], size_t, pmix_info_t[], size_t, pmix_notification_fn_t handler,
-                                          pmix_hdlr_reg_cbfunc_t callback, void* data) {
+pmix_status_t PMIx_Register_event_handler(pmix_status_t[], size_t, pmix_info_t[], size_t,
+                                          pmix_notification_fn_t handler, pmix_hdlr_reg_cbfunc_t callback, void* data) {
   std::lock_guard lock(state.mutex);
-  state.hang_up = [handler] { handler(0, PMIX_ERR_LOST_CONNECTION, nullptr, nullptr, 0, nullptr, 0, nullptr, nullptr); };
+  state.hang_up = [handler] {
+    handler(0, PMIX_ERR_LOST_CONNECTION, nullptr, nullptr, 0, nullptr, 0, nullptr, nullptr);
+  };
   callback(PMIX_SUCCESS, 0, data);
   return PMIX_SUCCESS;
 }

@@ -35,12 +35,32 @@ TEST(Mapping, WhatHydraSaysInShort) {
 }
 
 TEST(Mapping, WhatLaunchersDoNotSay) {
-  for (const char* text :
-       {"", "(", "()", "vector", "(vector)", "(vector,)", "(vector,())", "(vector,(0,1))", "(vector,(0,1,2)",
-        "(vector,(0,1,2)),", "(vector,(0,1,2)) x", "(vector,(0,0,2))", "(vector,(0,1,0))", "(vector,(-1,1,1))",
-        "(vector,(0,99999999999,1))", "(matrix,(0,1,2))", "(vector,(0,1,2),)", "(vector,(a,b,c))",
-        "(vector,[0]x0)", "(vector,[0]x)", "(vector,[0])", "(vector,[0x2)", "(vector,[]x2)", "(vector,0]x2)", "(vector,0x2)",
-        "(vector,[[[[[[[[[0]x1]x1]x1]x1]x1]x1]x1]x1]x1)"}) {
+  for (const char* text : {"",
+                           "(",
+                           "()",
+                           "vector",
+                           "(vector)",
+                           "(vector,)",
+                           "(vector,())",
+                           "(vector,(0,1))",
+                           "(vector,(0,1,2)",
+                           "(vector,(0,1,2)),",
+                           "(vector,(0,1,2)) x",
+                           "(vector,(0,0,2))",
+                           "(vector,(0,1,0))",
+                           "(vector,(-1,1,1))",
+                           "(vector,(0,99999999999,1))",
+                           "(matrix,(0,1,2))",
+                           "(vector,(0,1,2),)",
+                           "(vector,(a,b,c))",
+                           "(vector,[0]x0)",
+                           "(vector,[0]x)",
+                           "(vector,[0])",
+                           "(vector,[0x2)",
+                           "(vector,[]x2)",
+                           "(vector,0]x2)",
+                           "(vector,0x2)",
+                           "(vector,[[[[[[[[[0]x1]x1]x1]x1]x1]x1]x1]x1]x1)"}) {
     EXPECT_TRUE(nodes(text, 2).empty()) << text;
   }
 }
@@ -70,8 +90,9 @@ RC_GTEST_PROP(MappingProperty, SameNodeExactlyWhereTheBlocksSaySo, ()) {
 
 // Any string: an answer for every rank, or an error; never a crash, never long.
 RC_GTEST_PROP(MappingProperty, SurvivesAnything, ()) {
-  const auto pieces = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
-      "(", ")", ",", "vector", "0", "1", "7", "99999999999999999999", "-", " ", "x", "(0,1,2)", "[", "]", "]x3", "[0]x2"));
+  const auto pieces = *rc::gen::container<std::vector<std::string>>(
+      rc::gen::element<std::string>("(", ")", ",", "vector", "0", "1", "7", "99999999999999999999", "-", " ", "x",
+                                    "(0,1,2)", "[", "]", "]x3", "[0]x2"));
   std::string text = *rc::gen::element<std::string>("", "(vector,", "(vector,(0,1,");
   for (const std::string& p : pieces) text += p;
   const int size = *rc::gen::inRange(1, 20);

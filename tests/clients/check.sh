@@ -46,13 +46,20 @@ check_ended() {
   read -r -a ranks < <(pids | xargs)
   # shellcheck disable=SC2086 # one process, behind blanks
   kill "-$signal" $to
-  check "$name: the ranks end" 0 "" timeout 30 tail -f /dev/null "${ranks[@]/#/--pid=}"
+  check "$name: the ranks end" 0 "" bash -c 'wait_for "$@"' wait_for "${ranks[@]}"
   kill -KILL "${ranks[@]}" 2>"$killed" || true
-  if [ "$signal" = TERM ]; then check "$name: the launcher ends" 0 "" timeout 30 tail -f /dev/null "--pid=$launcher"; fi
+  if [ "$signal" = TERM ]; then check "$name: the launcher ends" 0 "" bash -c 'wait_for "$@"' wait_for "$launcher"; fi
   kill -KILL "$launcher" 2>"$killed" || true
   wait "$launcher" || code=$?
-  check "$name: its exit code" nonzero "" bash -c "exit $code"
+  if [ "$signal" = TERM ]; then check "$name: its exit code" nonzero "" bash -c "exit $code"; fi
 }
+
+# Until these processes have ended, 30 s at most. (tail heeds one --pid alone.)
+wait_for() {
+  local pid
+  for pid in "$@"; do timeout 30 tail -f /dev/null "--pid=$pid" || return; done
+}
+export -f wait_for
 
 # check_documented <launcher> <directory>: each line of docs/running.md's blocks that begin with ```sh <launcher>, as it
 # stands there, in a directory that has a program `solver`.
