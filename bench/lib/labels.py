@@ -98,6 +98,7 @@ WITH_KIND = {
     "without": (COUNT, "2 × {} threads, 8 B"),
     "pairs": (COUNT, "2 × {} threads, 8 B"),
     "sizes": (SIZE, "2 × T threads, {}"),
+    "oneway": (COUNT, "2 × {} threads, one way, 8 B"),
     "stencil": (COUNT, "halos of {}, 2 × T threads"),
     "iprobe": (COUNT, "{} senders, Iprobe"),
     "irecv": (COUNT, "{} senders, Irecv + Test"),

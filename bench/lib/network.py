@@ -37,6 +37,8 @@ def programs(_):
         suites.Program("p2p/pingpong.c", 2),
         suites.Program("p2p/message_rate.c", 2),
         suites.Program("threads/pairs.c", 2, ("own", "threads"), ("2", "4")),
+        suites.Program("threads/pairs.c", 2, ("own", "oneway"), ("2", "4")),
+        *(suites.Program("threads/pairs.c", 2, ("own", "bytes", threads), suites.words((64 << 10, 1 << 20, 4 << 20))) for threads in ("2", "4")),
     ]
 
 

@@ -1,19 +1,20 @@
-// Messages per second of pairs of threads, summed: thread t of rank 0 sends windows of 64 to thread t of rank 1, which
-// answers each window with an empty message.
+// Messages per second of pairs of threads, summed: thread t of rank 0 sends windows of 64 (16 MiB at most) to thread t of
+// rank 1, which answers each window with an empty message.
 //   pairs <kind> threads <count>...             8 bytes, that many threads in each of 2 processes
 //   pairs <kind> bytes <threads> <size>...      sizes, with that many threads
+//   pairs <kind> oneway <count>...              8 bytes, windows of one: the mean of their one-way times instead
 //   pairs everywhere threads 1                  as many pairs as there are ranks / 2
 // The kinds are in threads.h. A sender goes on for kSeconds; its last window says so in the messages themselves. So the end
 // comes however slow a library is, unless a window never ends. Each message is checked: its first byte tells the window,
 // its second the place in it (where messages may not overtake), the last one the thread; while warming up all bytes.
 #include "threads.h"
 
-enum { kWindow = 64, kWarm = 4 };
+enum { kWindow = 64, kMostBytes = 16 << 20, kWarm = 4 };
 static const double kSeconds = 0.2;
 
 struct Point {
   struct Way ways[kMaxThreads];
-  int sends, bytes, ordered, warm;
+  int sends, bytes, window, ordered, warm;
   double start, rates[kMaxThreads];  // M/s
 };
 
@@ -33,29 +34,29 @@ static void check(const struct Point* point, const char* message, int head, int 
 static void send_windows(struct Point* point, int thread, char* data) {
   struct Way way = point->ways[thread];
   MPI_Request requests[kWindow];
-  int peer = way.first + way.step * thread, bytes = point->bytes, windows = 0, stop = 0;
-  for (int i = 0; i < kWindow; i++) fill(data + (size_t)i * (size_t)bytes, bytes, i, thread);
+  int peer = way.first + way.step * thread, bytes = point->bytes, window = point->window, windows = 0, stop = 0;
+  for (int i = 0; i < window; i++) fill(data + (size_t)i * (size_t)bytes, bytes, i, thread);
   for (; !stop; windows++) {
     stop = point->warm ? windows + 1 == kWarm : bench_now() - point->start >= kSeconds;
-    for (int i = 0; i < kWindow; i++) {
+    for (int i = 0; i < window; i++) {
       data[(size_t)i * (size_t)bytes] = (char)(stop << 7 | (windows & 127));
       MPI_Isend(data + (size_t)i * (size_t)bytes, bytes, MPI_BYTE, peer, way.tag, way.comm, &requests[i]);
     }
-    MPI_Waitall(kWindow, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
     MPI_Recv(NULL, 0, MPI_BYTE, peer, way.tag, way.comm, MPI_STATUS_IGNORE);
   }
-  point->rates[thread] = (double)windows * kWindow / (bench_now() - point->start) / 1e6;
+  point->rates[thread] = (double)windows * window / (bench_now() - point->start) / 1e6;
 }
 
 static void receive_windows(struct Point* point, int thread, char* data) {
   struct Way way = point->ways[thread];
   MPI_Request requests[kWindow];
-  int peer = way.first + way.step * thread, bytes = point->bytes, stop = 0;
+  int peer = way.first + way.step * thread, bytes = point->bytes, window = point->window, stop = 0;
   for (int windows = 0; !stop; windows++) {
-    for (int i = 0; i < kWindow; i++)
+    for (int i = 0; i < window; i++)
       MPI_Irecv(data + (size_t)i * (size_t)bytes, bytes, MPI_BYTE, peer, way.tag, way.comm, &requests[i]);
-    MPI_Waitall(kWindow, requests, MPI_STATUSES_IGNORE);
-    for (int i = 0; i < kWindow; i++) check(point, data + (size_t)i * (size_t)bytes, windows, i, thread);
+    MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < window; i++) check(point, data + (size_t)i * (size_t)bytes, windows, i, thread);
     stop = data[0] >> 7 & 1;
     MPI_Send(NULL, 0, MPI_BYTE, peer, way.tag, way.comm);
   }
@@ -64,7 +65,7 @@ static void receive_windows(struct Point* point, int thread, char* data) {
 
 static void run_pair(void* context, int thread) {
   struct Point* point = context;
-  char* data = malloc((size_t)kWindow * (size_t)point->bytes);
+  char* data = malloc((size_t)point->window * (size_t)point->bytes);
   if (point->sends)
     send_windows(point, thread, data);
   else
@@ -72,11 +73,12 @@ static void run_pair(void* context, int thread) {
   free(data);
 }
 
-static double measure(const char* kind, int threads, int bytes) {
+static double measure(const char* kind, int threads, int bytes, int window) {
   static struct Point point;
   double mine = 0;
   point.sends = world.rank < world.size / 2;
   point.bytes = bytes;
+  point.window = window * bytes > kMostBytes ? kMostBytes / bytes : window;
   point.ordered = strcmp(kind, "hints") != 0;
   ways_make(kind, threads, point.ways);
   for (point.warm = 1; point.warm >= 0; point.warm--) {
@@ -91,9 +93,9 @@ static double measure(const char* kind, int threads, int bytes) {
 
 int main(int argc, char** argv) {
   const char* kind = argc > 1 ? argv[1] : "";
-  int by_bytes = argc > 2 && strcmp(argv[2], "bytes") == 0;
+  int by_bytes = argc > 2 && strcmp(argv[2], "bytes") == 0, oneway = argc > 2 && strcmp(argv[2], "oneway") == 0;
   if (argc < 4 + by_bytes) {
-    fprintf(stderr, "pairs: <kind> threads <count>... or <kind> bytes <threads> <size>...\n");
+    fprintf(stderr, "pairs: <kind> threads|oneway <count>... or <kind> bytes <threads> <size>...\n");
     return 2;
   }
   world_init(&argc, &argv, kind);
@@ -109,10 +111,12 @@ int main(int argc, char** argv) {
     if (by_bytes)
       snprintf(metric, sizeof metric, "sizes-%s-%d", kind, threads * world.size / 2);
     else
-      snprintf(metric, sizeof metric, "pairs-%s", kind);
-    if (world.rank == 0) bench_begin(metric, (size_t)size, "M/s");
-    double rate = measure(kind, threads, bytes);
-    if (world.rank == 0) bench_result(metric, (size_t)size, rate, "M/s");
+      snprintf(metric, sizeof metric, "%s-%s", oneway ? "oneway" : "pairs", kind);
+    const char* unit = oneway ? "us" : "M/s";
+    if (world.rank == 0) bench_begin(metric, (size_t)size, unit);
+    double rate = measure(kind, threads, bytes, oneway ? 1 : kWindow);
+    // Of each pair two messages for each that counts, one there and one back.
+    if (world.rank == 0) bench_result(metric, (size_t)size, oneway ? size / rate / 2 : rate, unit);
   }
   MPI_Finalize();
   return 0;

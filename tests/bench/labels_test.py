@@ -16,6 +16,7 @@ class Labels(unittest.TestCase):
             ("bandwidth-cold-1048576", 1, "1 MiB behind 1 receive, caches emptied"),
             ("bandwidth-warm-1", 8192, "1 B behind 8192 receives, caches warm"),
             ("pairs-own", 1, "2 × 1 thread, 8 B, own communicators"),
+            ("oneway-own", 4, "2 × 4 threads, one way, 8 B, own communicators"),
             ("sizes-everywhere-4", 1024, "2 × 4 processes, 1 KiB, MPI everywhere"),
             ("without-locks", 2, "2 × 2 threads, 8 B, no locks, no atomics"),
             ("self", 1, "to oneself, 1 thread, 8 B"),
