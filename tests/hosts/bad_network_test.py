@@ -11,10 +11,9 @@ class Bad(Case):
     network = {}
     selection = ()
 
-    def over(self, *providers):
-        hosts = self.make_hosts(2, **self.network)
-        for provider in providers:
-            self.run_all(hosts, self.selection, 1, variables={"HEDDLE_FABRIC_PROVIDER": provider})
+    def over(self, provider, count=2, selection=None):
+        hosts = self.make_hosts(count, **self.network)
+        self.run_all(hosts, selection or self.selection, 1, variables={"HEDDLE_FABRIC_PROVIDER": provider})
         return hosts
 
 
@@ -27,6 +26,9 @@ class Slow(Bad):
 
     def test_tcp_rxm(self):
         self.over("tcp;ofi_rxm")
+
+    def test_udp_rxd(self):
+        self.over("udp;ofi_rxd")
 
 
 class Lossy(Bad):
@@ -43,6 +45,12 @@ class Lossy(Bad):
     def test_tcp_rxm(self):
         self.assert_lost(self.over("tcp;ofi_rxm"))
 
+    def test_udp_rxd(self):
+        self.assert_lost(self.over("udp;ofi_rxd"))
+
+    def test_four_hosts(self):
+        self.assert_lost(self.over("net", 4, [("p2p_match",), ("coll_moves",), ("rma_put_get",), ("part",)]))
+
 
 class Late(Bad):
     network = dict(delay_ms=1, reorder=5)
@@ -53,6 +61,9 @@ class Late(Bad):
 
     def test_tcp_rxm(self):
         self.over("tcp;ofi_rxm")
+
+    def test_udp_rxd(self):
+        self.over("udp;ofi_rxd")
 
 
 class Nowhere(Case):
