@@ -20,6 +20,10 @@ def read(path):
     return pathlib.Path(path).read_text()
 
 
+def parent(pid):
+    return int(read(f"/proc/{pid}/stat").rpartition(")")[2].split()[1])
+
+
 class Hosts(Case):
     def setUp(self):
         super().setUp()
@@ -55,8 +59,8 @@ class Hosts(Case):
         return found
 
     def nodes(self, job):
-        """host → pid of Heddle's process there."""
-        result = {}
+        """host → pid of Heddle's process there. Its guard has the same name and words until it first runs."""
+        found = {}
         for pid in self.processes(job):
             try:
                 words = read(f"/proc/{pid}/cmdline").split("\0")
@@ -65,8 +69,8 @@ class Hosts(Case):
             except (FileNotFoundError, ProcessLookupError, PermissionError):
                 continue
             if words[1:2] == ["--node"] and name == "mpiexec":
-                result[next(e for e in environment if e.startswith("FAKE_HOST="))[10:]] = pid
-        return result
+                found[pid] = next(e for e in environment if e.startswith("FAKE_HOST="))[10:]
+        return {host: pid for pid, host in found.items() if parent(pid) not in found}
 
     def assert_ends_clean(self, job, processes, pids):
         self.assert_all_gone({*processes, *pids} - {job.pid})
