@@ -5,10 +5,11 @@
 //          owner.
 // Method:  a word that is free or held, and a count of those who sleep for it. A waiter spins a little, each time twice
 //          as long before it looks again, so that many leave the line to the owner; then it yields, so that a
-//          descheduled owner gets the core, and sleeps (futex) when that was in vain for long: to sleep and to be woken costs more than any critical section. Whoever is awake may take the lock before a sleeper that
-//          was woken, so there is no convoy. The owner gives it back with a plain store and then reads `sleepers`,
-//          with no fence between: the sleeper makes up for that with heavy_fence(), as in doorbell.hpp. `elide()` turns
-//          the lock off for a process with one thread.
+//          descheduled owner gets the core, and sleeps (futex) when that was in vain for long: to sleep and to be woken
+//          costs more than any critical section. Whoever is awake may take the lock before a sleeper that was woken, so
+//          there is no convoy. The owner gives it back with a plain store and then reads `sleepers`, with no fence
+//          between: the sleeper makes up for that with heavy_fence(), as in doorbell.hpp. `elide()` turns the lock off
+//          for a process with one thread.
 // Cost:    one locked instruction to take, a store and a load to give back; a predicted branch each when elided.
 #pragma once
 

@@ -88,8 +88,8 @@ class Boot {
   // launcher does not listen. Any thread.
   virtual bool report_loss(int, std::string_view) noexcept { return false; }
 
-  // What started this process has gone, and the job with it: nobody will say what becomes of the others. Never
-  // waits.
+  // What started this process has gone, and the job with it: nobody will say what becomes of the others. Not so
+  // between goodbye and rejoin(). Never waits.
   virtual bool launcher_is_gone() noexcept { return false; }
 
   // Writes `message` to stderr and ends the whole job with `code`.
@@ -103,6 +103,8 @@ class Boot {
  protected:
   // REQUIRES: job.node_of_rank has job.size entries.
   explicit Boot(Job job);
+
+  bool said_goodbye_ = false;  // the launcher may end before this process
 
  private:
   Job job_;

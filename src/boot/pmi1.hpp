@@ -45,7 +45,6 @@ class Pmi1 final : public Boot {
   static Status compare_hosts(Pmi1Channel& channel, Job& job, const Limits& limits);
 
   std::unique_ptr<Pmi1Channel> channel_;
-  bool said_goodbye_ = false;  // the launcher may end before this process
   Limits limits_;
 };
 

@@ -32,7 +32,6 @@ class Pmi2 final : public Boot {
   static Status learn_job(Pmi2Channel& channel, Job& job);
 
   std::unique_ptr<Pmi2Channel> channel_;
-  bool said_goodbye_ = false;  // the launcher may end before this process
 };
 
 }  // namespace heddle::boot

@@ -31,7 +31,6 @@ class Pmix final : public Boot {
   Pmix(Job job, std::unique_ptr<PmixSession> session);
 
   std::unique_ptr<PmixSession> session_;
-  bool said_goodbye_ = false;  // the launcher may end before this process
 };
 
 }  // namespace heddle::boot
