@@ -10,7 +10,8 @@
 //          Where more wait than there are cores, it spins for a few rounds only: more of them where that brought something
 //          (the peer has the other core, and a switch costs more than the rounds), fewer where it did not. Where only
 //          threads are too many for the cores, those rounds are more, with a yield now and then.
-//          With a network, the peer that waits for this core may be a rank of another host, where hosts
+//          With a network a round takes as long as a switch, so where more wait than there are cores each is followed by a
+//          yield. Where there are cores enough, the peer that waits for this one may be a rank of another host, where hosts
 //          are containers: a yield that gave the core away and brought nothing is followed by a sleep, which the network ends.
 // Threads: one object for one wait, on its stack; what was learnt belongs to the thread.
 // Cost:    two clock_gettime (20 ns each) a yield, but where the job's own ranks want the core.
@@ -40,14 +41,15 @@ class Patience {
   // Whether this thread may poll for so many rounds without a yield: nobody else is known to want its core.
   static bool may_poll(unsigned rounds) noexcept { return yield_after > rounds; }
   // After another round in vain: `spins` rounds of polling, with yields between them as learnt, then `yields` yields, then
-  // sleep. `crowded`: there are more waiters than cores, so it is a few rounds, as learnt, instead of `spins`.
+  // sleep. `crowded`: there are more waiters than cores, so it is a few rounds, as learnt, instead of `spins`;
+  // with a network none.
   Step next(bool crowded, unsigned spins, unsigned yields) noexcept {
     const bool was_shared = yielded_ && shared_;
     if (yielded_) learn(false);
     if (idle_++ == 0) crowded_spins_ = few_spins * few_;
-    if (crowded) spins = crowded_spins_;
+    if (crowded) spins = cost_ == 1 ? crowded_spins_ : 0;
     spins /= cost_;
-    in_crowd_ = crowded && cost_ == 1;
+    in_crowd_ = crowded;
     in_few_ = crowded && idle_ < spins;
     if (crowded && idle_ == spins) few_spins = std::max(few_spins - 1, kFewest);
     if (idle_ >= spins + yields || (was_shared && cost_ != 1)) return Step::kSleep;

@@ -49,13 +49,18 @@ TEST(Patience, LearnsNothingFromWhatComesAtOnceOrAfterAYield) {
   EXPECT_EQ(spins_in_vain(true), 4u);
 }
 
-// With a network a round counts twice.
-TEST(Patience, LearnsFromHalfAsManyRoundsWithANetwork) {
+// With a network a round takes as long as a yield.
+TEST(Patience, WithANetworkEveryRoundOfACrowdIsFollowedByAYield) {
   for (int i = 0; i < 3; ++i) arrives_after(3);
-  EXPECT_EQ(spins_in_vain(true, 2), 8u);
-  EXPECT_EQ(spins_in_vain(true, 2), 7u);  // of 15
-  for (int i = 0; i < 20; ++i) spins_in_vain(true, 2);
-  EXPECT_EQ(spins_in_vain(true), 4u);
+  for (int wait = 0; wait < 2; ++wait) {
+    Patience patience(2, true, 4);
+    for (unsigned round = 1; round < kYields; ++round) {
+      ASSERT_EQ(patience.next(true, kSpins, kYields), Step::kYield) << "round " << round;
+      patience.yield();
+    }
+    EXPECT_EQ(patience.next(true, kSpins, kYields), Step::kSleep);  // however long the yields took
+  }
+  EXPECT_EQ(spins_in_vain(true), 16u);  // it has learnt nothing from them
 }
 
 TEST(Patience, YieldsNowAndThenBeforeEveryRoundWhereOnlyThreadsAreTooMany) {
