@@ -104,8 +104,8 @@ Status failure_of(Window& window, int rank) {
 
 // One of our own packets at most waits for room.
 Status post(Window& window, int rank, int tag, vci::Lane& lane, const RequestPrefix& prefix, const std::byte* data,
-            std::size_t bytes) {
-  if (post_packet(lane, kRequestPortal, window.comm->rank, tag, &prefix, sizeof prefix, data, bytes)) {
+            std::size_t bytes, wire::When when) {
+  if (post_packet(lane, kRequestPortal, window.comm->rank, tag, &prefix, sizeof prefix, data, bytes, when)) {
     return Status::ok();
   }
   window.comm->process->domain().wait(*vci_of(window, rank, tag),
@@ -168,11 +168,18 @@ class Sender {
     used_ += bytes;
   }
   Status flush() {
-    RequestPrefix prefix{window_.target(operation_.rank).card.window, reinterpret_cast<std::uint64_t>(transfer_),
-                         static_cast<std::uint8_t>(operation_.kind), 0, 0};
+    RequestPrefix prefix{window_.target(operation_.rank).card.window,
+                         reinterpret_cast<std::uint64_t>(transfer_),
+                         static_cast<std::uint8_t>(operation_.kind),
+                         0,
+                         0,
+                         false};
+    // Nothing waits for it before a question does, but the program for a request.
+    prefix.has_more_behind = transfer_ == nullptr || !transfer_->shown;
     if (operation_.op != nullptr) prefix.detail = static_cast<std::uint8_t>(operation_.op->index());
     if (operation_.element != nullptr) prefix.type = static_cast<std::uint16_t>(operation_.element->index());
-    const Status status = post(window_, operation_.rank, tag_, lane_, prefix, packet_.data(), used_);
+    const Status status = post(window_, operation_.rank, tag_, lane_, prefix, packet_.data(), used_,
+                               prefix.has_more_behind ? wire::When::kWithMore : wire::When::kSoon);
     // Afterwards: what another thread's flush counts stands before its question.
     window_.target(operation_.rank).of_tag(tag_).sent.fetch_add(1, std::memory_order_relaxed);
     HEDDLE_TRY(status);
@@ -248,8 +255,9 @@ void on_answer(vci::Vci& vci, const wire::Packet& packet) {
 Status Question::put(Held held) {
   vci::Lane* lane = nullptr;
   HEDDLE_TRY(lane_of(window, rank, tag, &lane));
-  const RequestPrefix prefix{window.target(rank).card.window, reinterpret_cast<std::uint64_t>(this), what, held, 0};
-  return post(window, rank, tag, *lane, prefix, nullptr, 0);
+  const RequestPrefix prefix{
+      window.target(rank).card.window, reinterpret_cast<std::uint64_t>(this), what, held, 0, false};
+  return post(window, rank, tag, *lane, prefix, nullptr, 0, wire::When::kNow);
 }
 
 Status Question::wait() {
@@ -317,8 +325,10 @@ void Questions::unlock(int rank, Held held) {
 
 void Questions::share(int rank) { ask(rank, kAskLockNow, kShared, 0, 0); }
 
-// Also after the loss of one: the answers of the others go to their questions.
+// Also after the loss of one: the answers of the others go to their questions. Programs wait in loops of flushes: what others
+// ask for goes on where there is nothing to wait for, too.
 Status Questions::wait() {
+  if (asked_.empty() && window_.has_messages) window_.comm->process->domain().progress_once(*window_.comm->vci);
   for (Backlog* backlog : backlogs_) {
     const Status status = backlog->finish();
     if (status_) status_ = status;

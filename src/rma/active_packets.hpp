@@ -25,6 +25,7 @@ struct RequestPrefix {
   std::uint8_t kind;     // Kind or Ask
   std::uint8_t detail;   // the constant of a predefined operation, or Held
   std::uint16_t type;    // the constant of a predefined type; 0: none
+  bool has_more_behind;  // a question will come: what is asked for here may wait for its answer
 };
 // In the payload, each before its data: what goes, and for kCompareAndSwap what to compare with.
 struct Piece {

@@ -18,11 +18,11 @@ namespace {
 
 // To the origin of a packet. The loss of one to whom there is no lane is noticed by those who wait for it.
 template <class Prefix>
-void answer(Window& window, int origin, int tag, std::uint8_t portal, const Prefix& prefix,
+void answer(Window& window, int origin, int tag, std::uint8_t portal, const Prefix& prefix, wire::When when,
             const std::byte* data = nullptr, std::size_t bytes = 0) {
   vci::Lane* lane = nullptr;
   if (!p2p::find_lane(*window.comm, mpi::Channel::kUser, origin, tag, &lane)) return;
-  post_packet(*lane, portal, window.comm->rank, tag, &prefix, sizeof prefix, data, bytes);
+  post_packet(*lane, portal, window.comm->rank, tag, &prefix, sizeof prefix, data, bytes, when);
 }
 
 // A request's pieces, one after the other.
@@ -92,7 +92,7 @@ void on_ask(Window& window, const RequestPrefix& prefix, int origin, int tag) {
     window.queue.serve();
   }
   const int owed = window.target(origin).owed.exchange(MPI_SUCCESS, std::memory_order_relaxed);
-  answer(window, origin, tag, kAnswerPortal, AnswerPrefix{prefix.token, 1, owed});
+  answer(window, origin, tag, kAnswerPortal, AnswerPrefix{prefix.token, 1, owed}, wire::When::kNow);
 }
 
 void on_request(vci::Vci&, const wire::Packet& packet) {
@@ -104,19 +104,22 @@ void on_request(vci::Vci&, const wire::Packet& packet) {
   Pieces pieces(window, prefix, packet);
   const int failure = pieces.run().error_class();
   const std::size_t bytes = pieces.data().size();
+  const wire::When when = prefix.has_more_behind ? wire::When::kWithMore : wire::When::kSoon;
   if (prefix.token == 0) {
     if (failure != MPI_SUCCESS) window.target(origin).owed.store(failure, std::memory_order_relaxed);
   } else if (failure != MPI_SUCCESS) {
-    answer(window, origin, tag, kDataPortal, DataPrefix{prefix.token, failure, static_cast<std::uint32_t>(bytes)});
+    answer(window, origin, tag, kDataPortal, DataPrefix{prefix.token, failure, static_cast<std::uint32_t>(bytes)},
+           when);
   } else {
-    answer(window, origin, tag, kDataPortal, DataPrefix{prefix.token, MPI_SUCCESS, 0}, pieces.data().data(), bytes);
+    answer(window, origin, tag, kDataPortal, DataPrefix{prefix.token, MPI_SUCCESS, 0}, when, pieces.data().data(),
+           bytes);
   }
 }
 
 }  // namespace
 
 void answer_lock(Window& window, int origin, std::uint64_t token, bool is_done) noexcept {
-  answer(window, origin, 0, kAnswerPortal, AnswerPrefix{token, is_done, MPI_SUCCESS});
+  answer(window, origin, 0, kAnswerPortal, AnswerPrefix{token, is_done, MPI_SUCCESS}, wire::When::kNow);
 }
 
 void install(vci::Vci& vci) {

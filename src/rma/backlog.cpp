@@ -131,7 +131,7 @@ void Backlog::post() noexcept {
   vci::Lane* lane = nullptr;
   if (!p2p::find_lane(*window_.comm, mpi::Channel::kUser, rank_, 0, &lane)) return;
   const RequestPrefix prefix{target_.card.window, offset_, kAskBacklog, 0, ++packets_};
-  post_packet(*lane, kRequestPortal, window_.comm->rank, 0, &prefix, sizeof prefix, nullptr, 0);
+  post_packet(*lane, kRequestPortal, window_.comm->rank, 0, &prefix, sizeof prefix, nullptr, 0, wire::When::kNow);
 }
 
 void Backlog::hurry() noexcept {

@@ -104,12 +104,6 @@ Status share_all(Window& window) {
 
 Status out_of_turn(const char* what, int rank) { return error(MPI_ERR_RMA_SYNC, "%s (rank %d)", what, rank); }
 
-// Programs wait in loops of flushes: what the others ask for goes on meanwhile.
-void begin_flush(Window& window) noexcept {
-  full_fence();
-  if (window.has_messages) window.comm->process->domain().progress_once(*window.comm->vci);
-}
-
 Status check_passive(Window& window, int rank) {
   return is_locked(window, window.target(rank)) ? Status::ok() : no_lock(rank);
 }
@@ -205,7 +199,7 @@ Status win_flush(int rank, mpi::Win& win) {
   if (rank == MPI_PROC_NULL) return Status::ok();
   Window& window = as_window(win);
   HEDDLE_TRY(check_passive(window, rank));
-  begin_flush(window);
+  full_fence();
   return flush(window, rank);
 }
 
@@ -214,7 +208,7 @@ Status win_flush_all(mpi::Win& win) {
   if (!window.all.load(std::memory_order_relaxed) && window.locks.load(std::memory_order_relaxed) == 0) {
     return error(MPI_ERR_RMA_SYNC, "a flush while nothing is locked; call MPI_Win_lock or MPI_Win_lock_all first");
   }
-  begin_flush(window);
+  full_fence();
   return flush_all(window);
 }
 

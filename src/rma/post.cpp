@@ -27,9 +27,9 @@ vci::SendOp::Pushed push(vci::SendOp& op, vci::Lane& lane) {
 }  // namespace
 
 bool post_packet(vci::Lane& lane, std::uint8_t portal, int source, int tag, const void* prefix,
-                 std::size_t prefix_bytes, const std::byte* data, std::size_t bytes) noexcept {
+                 std::size_t prefix_bytes, const std::byte* data, std::size_t bytes, wire::When when) noexcept {
   const wire::Header header{portal, static_cast<std::uint8_t>(prefix_bytes), 0, 0, source, tag};
-  wire::Payload payload{data, bytes};
+  wire::Payload payload{.data = data, .bytes = bytes, .when = when};
   if (lane.try_post(header, prefix, payload)) return true;
   auto* op = new (std::nothrow) PacketOp;
   if (op != nullptr) op->data.reset(new (std::nothrow) std::byte[bytes]);

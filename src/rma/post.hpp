@@ -11,6 +11,6 @@ namespace heddle::rma {
 // False: it found no room; a copy of it goes with progress. For the order of a lane either is the same.
 // `tag`: by which the receiver finds its way back (active.hpp).
 bool post_packet(vci::Lane& lane, std::uint8_t portal, int source, int tag, const void* prefix,
-                 std::size_t prefix_bytes, const std::byte* data, std::size_t bytes) noexcept;
+                 std::size_t prefix_bytes, const std::byte* data, std::size_t bytes, wire::When when) noexcept;
 
 }  // namespace heddle::rma

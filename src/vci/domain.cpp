@@ -58,7 +58,10 @@ void Domain::set_unlimited(bool unlimited) noexcept {
 
 unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
   unsigned moved = vci.progress();
-  if (kWithout != Without::kLocks && round % kForeignEvery == kForeignEvery - 1) moved += progress_elsewhere(vci);
+  const bool in_turn = round % kForeignEvery == kForeignEvery - 1;
+  if (kWithout != Without::kLocks && (in_turn || keen_.load(std::memory_order_relaxed) != 0)) {
+    moved += progress_elsewhere(vci, in_turn);
+  }
   bool contended = false;
   if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
   return moved;
@@ -75,7 +78,8 @@ unsigned Domain::poll_others(Vci& vci) noexcept {
   return moved;
 }
 
-unsigned Domain::progress_elsewhere(Vci& vci) noexcept {
+// `in_turn`: the next look goes to the next VCI, whatever this one brings.
+unsigned Domain::progress_elsewhere(Vci& vci, bool in_turn) noexcept {
   unsigned moved = 0;
   const std::uint32_t others = pool_.used() & ~(1u << vci.index());
   if (others != 0) {
@@ -83,12 +87,26 @@ unsigned Domain::progress_elsewhere(Vci& vci) noexcept {
     const std::uint32_t from = next_foreign_.load(std::memory_order_relaxed) % wire::kMaxVcis;
     const std::uint32_t later = others & (~0u << from);
     const auto index = static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : others));
-    next_foreign_.store(index + 1, std::memory_order_relaxed);
     vcis_[index]->count_foreign_poll();
     moved = vcis_[index]->progress();
     if (moved == 0) moved = progress_idle(*vcis_[index]);
+    learn_from_look(moved != 0);
+    next_foreign_.store(moved != 0 && !in_turn ? index : index + 1, std::memory_order_relaxed);
   }
   return moved + progress_idle(vci);  // they must not starve, however much moves
+}
+
+// Where something came for another VCI more will, as where this thread is the target of accesses to a window. If another thread waits,
+// it may be the one that looks there.
+void Domain::learn_from_look(bool moved) noexcept {
+  const unsigned keen = keen_.load(std::memory_order_relaxed);
+  // With a network all that wait are counted.
+  const bool is_alone = !options_.threaded || (round_cost_ != 1 && waiters_.load(std::memory_order_relaxed) == 1);
+  if (moved && is_alone) {
+    keen_.store(kKeen, std::memory_order_relaxed);
+  } else if (keen != 0) {
+    keen_.store(keen - 1, std::memory_order_relaxed);
+  }
 }
 
 unsigned Domain::run_idle_tasks(Vci& vci) noexcept {

@@ -153,7 +153,8 @@ class Domain {
  private:
   bool arm_wires() noexcept;
   unsigned run_tasks(TaskList& tasks, bool* contended) noexcept;
-  [[gnu::noinline]] unsigned progress_elsewhere(Vci& vci) noexcept;
+  [[gnu::noinline]] unsigned progress_elsewhere(Vci& vci, bool in_turn) noexcept;
+  void learn_from_look(bool moved) noexcept;
   template <class Done>
   bool comes_soon(Vci& vci, Done&& done) noexcept;
   // After a round in vain.
@@ -185,6 +186,7 @@ class Domain {
   }
 
   static constexpr unsigned kForeignEvery = 8;
+  static constexpr unsigned kKeen = 64;            // looks in vain, after one at another VCI that was not
   static constexpr unsigned kUncounted = 64;       // rounds of shared memory alone: 1 us
   static constexpr unsigned kLookEvery = 1 << 16;  // rounds, where something always moves and nobody sleeps
   static constexpr unsigned kLookEveryTests = 256;
@@ -214,6 +216,7 @@ class Domain {
   Losses losses_;
   std::atomic<std::int64_t> looked_at_{0};  // when, in ns
   std::atomic<std::int64_t> expected_until_{0};
+  std::atomic<unsigned> keen_{0};  // so many looks at other VCIs come every round
   AbandonedList abandoned_;
   VciPool pool_;
   // What threads that wait write, apart from what they read.

@@ -11,10 +11,12 @@ namespace heddle::wire {
 bool OfiLane::try_send(const Header& header, const void* prefix, Payload& payload) noexcept {
   if (!is_resolved() && !wire_.resolve(*this)) return false;
   LockGuard guard(port_.lock());
-  const bool gathers = frame_ != nullptr || now_ns() - last_gone_ < kQuietNs;
+  const bool is_alone = frame_ == nullptr;
+  const bool gathers = payload.when == When::kWithMore ||
+                       (payload.when == When::kSoon && (!is_alone || now_ns() - last_gone_ < kQuietNs));
   if (!append(header, prefix, payload)) return false;
   if ((!gathers || frame_->bytes >= kEnough) && push()) return true;
-  if (!gathers) {
+  if (is_alone && !gathers) {
     // Whoever sends must know that it has not gone: the next call of MPI may be far away.
     port_.give_back(*std::exchange(frame_, nullptr));
     return false;

@@ -4,7 +4,7 @@
 //          each.
 // Method:  a packet goes at once, in a frame of its own, when the lane has been quiet for kQuietNs. Else packets are gathered,
 //          until kEnough bytes are there, or the process makes progress, or, if it computes, the waker comes by, after
-//          OfiWire::kFlushNs and again until the provider takes them.
+//          OfiWire::kFlushNs and again until the provider takes them. A sender that knows better says so (When).
 // Threads: any; the port's lock. resolve() is called without it.
 // Cost:    2.1 M messages/s of 8 bytes over tcp;ofi_rxm, and 0.2 without (docs/decisions/network.md).
 #pragma once

@@ -45,6 +45,13 @@ struct Packet {
   }
 };
 
+// When a packet is to go, for a wire that gathers packets.
+enum class When : std::uint8_t {
+  kSoon,      // at once, unless others went just before
+  kWithMore,  // with what comes behind it: the sender has no use of it before
+  kNow,       // at once, with what was gathered: the sender waits for what comes of it
+};
+
 // Bytes to send: either one contiguous piece, or a function that writes the next n bytes wherever it is told.
 struct Payload {
   using Fill = void (*)(void* state, std::byte* to, std::size_t bytes);
@@ -53,6 +60,7 @@ struct Payload {
   std::size_t bytes = 0;
   Fill fill = nullptr;  // null: `data` is contiguous
   void* state = nullptr;
+  When when = When::kSoon;
 
   // Writes the next n bytes; the calls come in order and cover the payload once.
   void take(std::byte* to, std::size_t n) noexcept {

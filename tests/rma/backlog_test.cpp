@@ -185,10 +185,11 @@ TEST(Backlog, WhatTheKernelRefusesTheTargetDoes) {
   }
 }
 
-// While the target does what the kernel refused, the origin waits with the backlog's lock held: tools are told later.
+// While the target does what the kernel refused, the origin waits with the backlog's lock held: tools are told later, and may use
+// the window. Told too soon they would wait for themselves for ever.
 thread_local bool is_origin = false;
-std::atomic<bool> in_flush{false};
-std::atomic<int> told{0}, told_in_flush{0};
+Target* seen_by_tool = nullptr;
+std::atomic<int> told{0};
 
 TEST(Backlog, EventsAreToldWithItsLockOpen) {
   vci::EventLog& log = mpi::event_log();
@@ -198,7 +199,9 @@ TEST(Backlog, EventsAreToldWithItsLockOpen) {
     while (mpi::event_log().take(&occurrence)) {
     }
     ++told;
-    if (in_flush) ++told_in_flush;
+    if (seen_by_tool != nullptr) {
+      EXPECT_TRUE(finish_backlog(*seen_by_tool));
+    }
   });
   log.want(vci::EventLog::bit(vci::Event::kSharedVci));
   std::atomic<Target*> target_seen_from_origin{nullptr};
@@ -209,13 +212,14 @@ TEST(Backlog, EventsAreToldWithItsLockOpen) {
         ASSERT_TRUE(target.is_by_kernel());
         const long one = 1;
         mpi::event_log().note(vci::Event::kSharedVci, 0);
-        is_origin = in_flush = true;
+        is_origin = true;
+        seen_by_tool = &target;
         target_seen_from_origin = &target;
         ASSERT_TRUE(api::put(&one, 1, long_type(), 0, 0, 1, long_type(), window));
         ASSERT_TRUE(api::win_flush(0, window));
         ASSERT_TRUE(target.is_by_messages());
-        in_flush = false;
         ASSERT_TRUE(api::win_sync(window));
+        seen_by_tool = nullptr;
       },
       [&](const long*, Window&) {  // away until the kernel has refused
         const auto deadline = Clock::now() + std::chrono::seconds(20);
@@ -226,7 +230,6 @@ TEST(Backlog, EventsAreToldWithItsLockOpen) {
         while (!has_refused() && Clock::now() < deadline) std::this_thread::yield();
         EXPECT_TRUE(has_refused());
       });
-  EXPECT_EQ(told_in_flush, 0);
   EXPECT_GT(told, 0);
   log.want(0);
   log.listen([]() noexcept {});

@@ -186,6 +186,34 @@ TEST_P(OfiTest, WhatWasTakenIsOwedUntilItHasGone) {
   EXPECT_TRUE(until({a.get(), b.get()}, [&] { return b->got[0].size() == 2 && !a->wire->owes(); }));
 }
 
+// In one frame, as poll() counts them. The waker may come between: so it is tried some times.
+TEST_P(OfiTest, WhatMayWaitGoesWithWhatMayNot) {
+  auto a = side(0), b = side(1);
+  TxLane& there = a->lane(0, 1, 0);
+  const auto offer = [&](int tag, When when) {
+    Payload payload{.data = "four", .bytes = 4, .when = when};
+    return there.try_send({1, 0, 0, 77, 3, tag}, nullptr, payload);
+  };
+  ASSERT_TRUE(until({a.get(), b.get()}, [&] { return offer(0, When::kSoon); }));
+  ASSERT_TRUE(until({a.get(), b.get()}, [&] { return b->got[0].size() == 1; }));
+  bool in_one = false;
+  int tag = 0;
+  for (int i = 0; i < 50 && !in_one; ++i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));  // the lane is quiet: what goes at once goes alone
+    ASSERT_TRUE(until({a.get()}, [&] { return offer(tag + 1, When::kWithMore); }));
+    ASSERT_TRUE(until({a.get()}, [&] { return offer(tag + 2, When::kNow); }));
+    tag += 2;
+    unsigned frames = 0;
+    ASSERT_TRUE(until({}, [&] {
+      frames += b->poll();
+      return b->got[0].size() == static_cast<std::size_t>(tag + 1);
+    }));
+    in_one = frames == 1;
+  }
+  EXPECT_TRUE(in_one);
+  for (int t = 0; t <= tag; ++t) EXPECT_EQ(b->got[0][static_cast<std::size_t>(t)].header.tag, t);
+}
+
 TEST_P(OfiTest, WhoIsRefusedMaySleepAndHearsOfRoom) {
   auto a = side(0), b = side(1);
   TxLane& lane = a->lane(0, 1, 0);
