@@ -8,7 +8,7 @@
 
 namespace heddle::p2p {
 
-struct FetchOp : wire::Fetch {
+struct FetchOp : wire::RemoteAccess {
   ReceiveRequest* receive = nullptr;
   std::uint64_t sender = 0;  // its name at the peer
 };
@@ -27,8 +27,8 @@ void ask_for_push(ReceiveRequest& receive, std::uint64_t sender) noexcept {
   answer(receive, kCts, &cts, sizeof cts);
 }
 
-void on_fetched(wire::Fetch& fetch, bool complete) NO_THREAD_SAFETY_ANALYSIS {
-  auto& op = static_cast<FetchOp&>(fetch);
+void on_fetched(wire::RemoteAccess& access, bool complete) NO_THREAD_SAFETY_ANALYSIS {
+  auto& op = static_cast<FetchOp&>(access);
   ReceiveRequest& receive = *op.receive;
   const std::uint64_t sender = op.sender;
   receive.vci->pool().destroy(&op);
@@ -43,7 +43,7 @@ bool expose(SendRequest& send, vci::Lane& lane) noexcept {
   // In a spread communicator the lane may be another VCI's than the one that the receiver answers and fetches from.
   if (!send.cursor.contiguous() || &lane.owner() != send.vci) return false;
   send.cursor.seek(0);
-  return lane.tx().expose(send.cursor.data(), send.cursor.total(), &send.exposure);
+  return lane.tx().expose(send.cursor.data(), send.cursor.total(), false, &send.exposure);
 }
 
 void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byte* payload,
@@ -66,13 +66,13 @@ void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byt
   op->key = from.key;
   op->address = from.address;
   receive.cursor.seek(0);
-  op->to = receive.cursor.data();
+  op->local = receive.cursor.data();
   op->bytes = std::min<std::uint64_t>(rts.total, receive.cursor.total());
   op->done = on_fetched;
   receive.arrived = receive.expected;
   if (op->bytes == 0) return on_fetched(*op, true);
   receive.fetching = op;
-  lane->tx().fetch(*op);
+  lane->tx().start(*op);
 }
 
 }  // namespace heddle::p2p

@@ -1,4 +1,4 @@
-// Long messages over a wire that fetches by itself (wire.hpp, Fetch): announced by where they lie, and fetched by whoever
+// Long messages over a wire that fetches by itself (wire.hpp, RemoteAccess): announced by where they lie, and fetched by whoever
 // receives them, straight from buffer to buffer.
 //
 // Problem: pushed in packets, a message is copied out of the sender's buffer and into the receiver's by processors that

@@ -63,7 +63,7 @@ struct RtsPrefix {
   std::uint64_t sender;
   std::uint64_t offer;
 };
-// The payload of rts fetch: what Fetch is told.
+// The payload of rts fetch: what wire::RemoteAccess is told.
 struct FetchFrom {
   std::uint64_t key;
   std::uint64_t address;

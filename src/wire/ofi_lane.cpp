@@ -80,8 +80,6 @@ void OfiLane::drop() noexcept {
   waiting_ = false;
 }
 
-void OfiLane::fetch(Fetch& fetch) noexcept { port_.fetch(fetch, *this); }
-
 Status OfiLane::resolve(const void* address) noexcept {
   LockGuard guard(port_.lock());
   if (is_resolved()) return Status::ok();

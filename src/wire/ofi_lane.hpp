@@ -23,11 +23,11 @@ class OfiLane final : public TxLane {
       : TxLane(false, OfiPort::kMaxPayload), wire_(wire), port_(port), peer_(peer), to_(to) {}
 
   bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept override;
-  bool expose(const void* data, std::size_t bytes, Exposure* out) noexcept override {
-    return port_.expose(data, bytes, out);
+  bool expose(const void* data, std::size_t bytes, bool writable, Exposure* out) noexcept override {
+    return port_.expose(data, bytes, writable, out);
   }
   void conceal(Exposure& exposure) noexcept override { port_.conceal(exposure); }
-  void fetch(Fetch& fetch) noexcept override;
+  void start(RemoteAccess& access) noexcept override { port_.start(access, *this); }
 
   ProcessId peer() const noexcept { return peer_; }
   std::uint32_t to() const noexcept { return to_; }

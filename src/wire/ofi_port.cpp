@@ -100,7 +100,7 @@ bool OfiPort::register_memory(const void* data, std::size_t bytes, std::uint64_t
 
 bool OfiPort::register_local(void* data, std::size_t bytes, OfiMemory* out) noexcept {
   return (fabric_->info().domain_attr->mr_mode & FI_MR_LOCAL) == 0 ||
-         register_memory(data, bytes, FI_SEND | FI_RECV | FI_READ, 0, &out->mr);
+         register_memory(data, bytes, FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0, &out->mr);
 }
 
 Status OfiPort::make_buffers() {
@@ -121,10 +121,10 @@ Status OfiPort::make_buffers() {
     send.memory = all;
     free_.push_back(&send);
   }
-  reads_.resize(kReads);
-  for (OfiRead& read : reads_) {
-    read.kind = OfiOperation::Kind::kRead;
-    free_reads_.push_back(&read);
+  parts_.resize(kParts);
+  for (OfiPart& part : parts_) {
+    part.kind = OfiOperation::Kind::kPart;
+    free_parts_.push_back(&part);
   }
   receives_.resize(kReceives);
   for (OfiReceive& receive : receives_) {
@@ -205,17 +205,17 @@ bool OfiPort::owes() noexcept {
   return free_.size() != buffers_;
 }
 
-bool OfiPort::expose(const void* data, std::size_t bytes, Exposure* out) noexcept {
+bool OfiPort::expose(const void* data, std::size_t bytes, bool writable, Exposure* out) noexcept {
   LockGuard guard(lock_);
   const auto mode = static_cast<unsigned>(fabric_->info().domain_attr->mr_mode);
-  // No two of the job's are the same, and who does not know one cannot read.
+  // No two of the job's are the same, and who does not know one can do nothing.
   const std::uint64_t number = exposures_++;
   const std::uint64_t name[] = {number, identity_.self, vci_};
   const std::uint64_t secret = SipHash(identity_.key)(name, sizeof name);
   const std::size_t key_bytes = fabric_->info().domain_attr->mr_key_size;
   const std::uint64_t key = key_bytes >= 8 ? secret : number & ((std::uint64_t{1} << (8 * key_bytes)) - 1);
   fid_mr* mr = nullptr;
-  if (!register_memory(data, bytes, FI_REMOTE_READ, key, &mr)) return false;
+  if (!register_memory(data, bytes, FI_REMOTE_READ | (writable ? FI_REMOTE_WRITE : 0), key, &mr)) return false;
   out->registration = mr;
   out->key = fi_mr_key(mr);
   out->address = (mode & FI_MR_VIRT_ADDR) != 0 ? reinterpret_cast<std::uint64_t>(data) : 0;
@@ -227,73 +227,82 @@ void OfiPort::conceal(Exposure& exposure) noexcept {
   fi_close(&static_cast<fid_mr*>(exposure.registration)->fid);
 }
 
-void OfiPort::fetch(Fetch& fetch, OfiLane& lane) noexcept {
+void OfiPort::start(RemoteAccess& access, OfiLane& lane) noexcept {
   LockGuard guard(lock_);
-  fetch.lane = &lane;
+  access.lane = &lane;
   OfiMemory memory;
   const bool is_lost = std::ranges::count(lost_, lane.peer()) != 0;  // lose() ends what was there before
-  if (is_lost || !register_local(fetch.to, fetch.bytes, &memory)) {
-    fetch.failed = true;
-    return end_fetch(fetch);
+  if (is_lost || !register_local(access.local, access.bytes, &memory)) {
+    access.failed = true;
+    return end_access(access);
   }
-  fetch.registration = memory.mr;
-  add_fetch(fetch);
-  ask_for_reads();
+  access.registration = memory.mr;
+  add_access(access);
+  ask_for_parts();
 }
 
-void OfiPort::add_fetch(Fetch& fetch) noexcept {
-  fetch.next = nullptr;
-  *end_of_fetches_ = &fetch;
-  end_of_fetches_ = &fetch.next;
+void OfiPort::add_access(RemoteAccess& access) noexcept {
+  access.next = nullptr;
+  *end_of_accesses_ = &access;
+  end_of_accesses_ = &access.next;
 }
 
-void OfiPort::remove_fetch(Fetch& fetch) noexcept {
-  for (Fetch** at = &first_fetch_; *at != nullptr; at = &(*at)->next) {
-    if (*at != &fetch) continue;
-    if (end_of_fetches_ == &fetch.next) end_of_fetches_ = at;
-    *at = fetch.next;
+void OfiPort::remove_access(RemoteAccess& access) noexcept {
+  for (RemoteAccess** at = &first_access_; *at != nullptr; at = &(*at)->next) {
+    if (*at != &access) continue;
+    if (end_of_accesses_ == &access.next) end_of_accesses_ = at;
+    *at = access.next;
     return;
   }
 }
 
-void OfiPort::ask_for_reads() noexcept {
-  for (Fetch *fetch = first_fetch_, *next; fetch != nullptr; fetch = next) {
-    next = fetch->next;
-    auto& lane = static_cast<OfiLane&>(*fetch->lane);
-    while (lane.is_resolved() && fetch->in_flight < kReadsOfFetch && !fetch->failed && fetch->asked < fetch->bytes) {
-      if (free_reads_.empty()) return;
-      OfiRead& read = *free_reads_.back();
-      const std::size_t bytes = std::min(fetch->bytes - fetch->asked, kReadBytes);
-      const OfiMemory memory{static_cast<fid_mr*>(fetch->registration)};
-      const ssize_t code = fi_read(endpoint_, fetch->to + fetch->asked, bytes, memory.descriptor(), lane.address(),
-                                   fetch->address + fetch->asked, fetch->key, &read.context);
+void OfiPort::ask_for_parts() noexcept {
+  for (RemoteAccess *access = first_access_, *next; access != nullptr; access = next) {
+    next = access->next;
+    auto& lane = static_cast<OfiLane&>(*access->lane);
+    while (lane.is_resolved() && access->in_flight < kPartsOfAccess && !access->failed &&
+           access->asked < access->bytes) {
+      if (free_parts_.empty()) return;
+      OfiPart& part = *free_parts_.back();
+      const std::size_t bytes = std::min(access->bytes - access->asked, kPartBytes);
+      const ssize_t code = start_part(*access, bytes, lane.address(), part);
       if (code == -FI_EAGAIN) break;  // the next one may go elsewhere
-      fetch->failed = code != 0;
-      if (fetch->failed) break;
-      free_reads_.pop_back();
-      read.fetch = fetch;
-      fetch->asked += bytes;
-      ++fetch->in_flight;
+      access->failed = code != 0;
+      if (access->failed) break;
+      free_parts_.pop_back();
+      part.access = access;
+      access->asked += bytes;
+      ++access->in_flight;
     }
-    if (fetch->asked < fetch->bytes && !fetch->failed) continue;
-    remove_fetch(*fetch);
-    if (fetch->failed && fetch->in_flight == 0) end_fetch(*fetch);
+    if (access->asked < access->bytes && !access->failed) continue;
+    remove_access(*access);
+    if (access->failed && access->in_flight == 0) end_access(*access);
   }
 }
 
-void OfiPort::end_fetch(Fetch& fetch) noexcept {
-  if (fetch.registration != nullptr) fi_close(&static_cast<fid_mr*>(fetch.registration)->fid);
-  fetched_.push_back({&fetch, !fetch.failed});
+// What is written has arrived in the memory there when it is said to be done.
+ssize_t OfiPort::start_part(const RemoteAccess& access, std::size_t bytes, fi_addr_t to, OfiPart& part) noexcept {
+  const iovec piece{access.local + access.asked, bytes};
+  void* descriptor = OfiMemory{static_cast<fid_mr*>(access.registration)}.descriptor();
+  const fi_rma_iov remote{access.address + access.asked, bytes, access.key};
+  const fi_msg_rma message{&piece, &descriptor, 1, to, &remote, 1, &part.context, 0};
+  return access.writes ? fi_writemsg(endpoint_, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE)
+                       : fi_readmsg(endpoint_, &message, FI_COMPLETION);
 }
 
-void OfiPort::end_read(OfiRead& read, bool complete) noexcept {
-  if (read.fetch == nullptr) return;
-  Fetch& fetch = *std::exchange(read.fetch, nullptr);
-  free_reads_.push_back(&read);
-  fetch.failed |= !complete;
-  if (--fetch.in_flight != 0 || (fetch.asked < fetch.bytes && !fetch.failed)) return;
-  remove_fetch(fetch);  // it may have failed in the middle
-  end_fetch(fetch);
+void OfiPort::end_access(RemoteAccess& access) noexcept {
+  if (access.registration != nullptr) fi_close(&static_cast<fid_mr*>(access.registration)->fid);
+  ended_.push_back({&access, !access.failed});
+}
+
+void OfiPort::end_part(OfiPart& part, bool complete) noexcept {
+  if (part.access == nullptr) return;
+  RemoteAccess& access = *std::exchange(part.access, nullptr);
+  free_parts_.push_back(&part);
+  access.failed |= !complete;
+  if (--access.in_flight != 0 || (access.asked < access.bytes && !access.failed)) return;
+  remove_access(access);  // it may have failed in the middle
+  end_access(access);
 }
 
 bool OfiPort::lose(ProcessId peer, bool finally) noexcept {
@@ -303,22 +312,22 @@ bool OfiPort::lose(ProcessId peer, bool finally) noexcept {
     if (lane->peer() == peer) lane->drop();
     return lane->peer() == peer;
   });
-  end_queued_fetches(peer);
-  const auto goes_there = [peer](const OfiRead& read) {
-    return read.fetch != nullptr && static_cast<OfiLane*>(read.fetch->lane)->peer() == peer;
+  end_queued_accesses(peer);
+  const auto goes_there = [peer](const OfiPart& part) {
+    return part.access != nullptr && static_cast<OfiLane*>(part.access->lane)->peer() == peer;
   };
-  if (!finally && std::ranges::any_of(reads_, goes_there)) return false;
+  if (!finally && std::ranges::any_of(parts_, goes_there)) return false;
   forsake(peer);
   return true;
 }
 
-void OfiPort::end_queued_fetches(ProcessId peer) noexcept {
-  for (Fetch *fetch = first_fetch_, *next; fetch != nullptr; fetch = next) {
-    next = fetch->next;
-    if (static_cast<OfiLane*>(fetch->lane)->peer() != peer) continue;
-    fetch->failed = true;
-    remove_fetch(*fetch);
-    if (fetch->in_flight == 0) end_fetch(*fetch);
+void OfiPort::end_queued_accesses(ProcessId peer) noexcept {
+  for (RemoteAccess *access = first_access_, *next; access != nullptr; access = next) {
+    next = access->next;
+    if (static_cast<OfiLane*>(access->lane)->peer() != peer) continue;
+    access->failed = true;
+    remove_access(*access);
+    if (access->in_flight == 0) end_access(*access);
   }
 }
 
@@ -340,15 +349,15 @@ void OfiPort::forsake(ProcessId peer) noexcept {
     memory_.push_back(std::move(memory));
     free_.push_back(&other);
   }
-  for (std::size_t i = 0, n = reads_.size(); i < n; ++i) {
-    Fetch* const fetch = reads_[i].fetch;
-    if (fetch == nullptr || static_cast<OfiLane*>(fetch->lane)->peer() != peer) continue;
-    reads_[i].fetch = nullptr;
-    fetch->failed = true;
-    if (--fetch->in_flight == 0) end_fetch(*fetch);
-    OfiRead& other = reads_.emplace_back();
-    other.kind = OfiOperation::Kind::kRead;
-    free_reads_.push_back(&other);
+  for (std::size_t i = 0, n = parts_.size(); i < n; ++i) {
+    RemoteAccess* const access = parts_[i].access;
+    if (access == nullptr || static_cast<OfiLane*>(access->lane)->peer() != peer) continue;
+    parts_[i].access = nullptr;
+    access->failed = true;
+    if (--access->in_flight == 0) end_access(*access);
+    OfiPart& other = parts_.emplace_back();
+    other.kind = OfiOperation::Kind::kPart;
+    free_parts_.push_back(&other);
   }
 }
 
@@ -358,8 +367,8 @@ void OfiPort::take_completion(const fi_cq_data_entry& entry) noexcept {
     case OfiOperation::Kind::kSend:
       has_room_ = true;
       return give_back(static_cast<OfiSend&>(operation));
-    case OfiOperation::Kind::kRead:
-      return end_read(static_cast<OfiRead&>(operation), true);
+    case OfiOperation::Kind::kPart:
+      return end_part(static_cast<OfiPart&>(operation), true);
     case OfiOperation::Kind::kReceive:
       arrived_.push_back({&static_cast<OfiReceive&>(operation), static_cast<const std::byte*>(entry.buf),
                           (entry.flags & FI_RECV) != 0 ? entry.len : 0, (entry.flags & FI_MULTI_RECV) != 0, false});
@@ -377,8 +386,8 @@ void OfiPort::take_failure(Handler& handler) noexcept {
       give_back(send);
       return handler.lost(send.lane->peer(), reason);
     }
-    case OfiOperation::Kind::kRead:
-      return end_read(static_cast<OfiRead&>(operation), false);
+    case OfiOperation::Kind::kPart:
+      return end_part(static_cast<OfiPart&>(operation), false);
     case OfiOperation::Kind::kReceive: {
       // A sender's connection broke in the middle of a message, or somebody sent one that is too long.
       counts_.strange.fetch_add(1, std::memory_order_relaxed);
@@ -493,17 +502,17 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
     if (!waiting_.empty()) push_waiting();
     if (!unposted_.empty()) post_again(handler);
     const unsigned taken = take_completions(handler, limit);
-    if (first_fetch_ != nullptr) ask_for_reads();
+    if (first_access_ != nullptr) ask_for_parts();
     // Somebody waits for just that. Otherwise a send that has gone is no news.
     room = has_room_ && std::exchange(refused_, refused_ && !has_room_);
-    if (taken == 0 && fetched_.empty()) return room ? 1 : 0;
+    if (taken == 0 && ended_.empty()) return room ? 1 : 0;
   }
-  const auto come = static_cast<unsigned>(arrived_.size() + fetched_.size());
+  const auto come = static_cast<unsigned>(arrived_.size() + ended_.size());
   if (come != 0) moved_.store(moved_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   for (const Arrived& arrived : arrived_) deliver(handler, arrived);
-  for (std::size_t i = 0; i < fetched_.size(); ++i) {
-    const Fetched fetched = fetched_[i];
-    fetched.fetch->done(*fetched.fetch, fetched.complete);
+  for (std::size_t i = 0; i < ended_.size(); ++i) {
+    const Ended ended = ended_[i];
+    ended.access->done(*ended.access, ended.complete);
   }
   LockGuard guard(lock_);
   for (const Arrived& arrived : arrived_) {
@@ -511,7 +520,7 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
   }
   if (!unposted_.empty()) post_again(handler);
   arrived_.clear();
-  fetched_.clear();
+  ended_.clear();
   return come + (room ? 1 : 0);
 }
 
@@ -529,8 +538,8 @@ void OfiPort::post_again(Handler& handler) noexcept {
 
 OfiLane* OfiPort::unresolved() noexcept {
   LockGuard guard(lock_);
-  for (const Fetch* fetch = first_fetch_; fetch != nullptr; fetch = fetch->next) {
-    auto* lane = static_cast<OfiLane*>(fetch->lane);
+  for (const RemoteAccess* access = first_access_; access != nullptr; access = access->next) {
+    auto* lane = static_cast<OfiLane*>(access->lane);
     if (!lane->is_resolved()) return lane;
   }
   return nullptr;
@@ -538,8 +547,8 @@ OfiLane* OfiPort::unresolved() noexcept {
 
 bool OfiPort::is_blocked() noexcept {
   LockGuard guard(lock_);
-  for (const Fetch* fetch = first_fetch_; fetch != nullptr && !free_reads_.empty(); fetch = fetch->next) {
-    if (fetch->in_flight < kReadsOfFetch) return true;
+  for (const RemoteAccess* access = first_access_; access != nullptr && !free_parts_.empty(); access = access->next) {
+    if (access->in_flight < kPartsOfAccess) return true;
   }
   return !waiting_.empty() || !unposted_.empty();
 }

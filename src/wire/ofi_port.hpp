@@ -4,9 +4,9 @@
 // Method:  a domain, an endpoint, a completion queue and an address vector for each VCI, opened when the VCI first talks to
 //          another host. Frames to send are filled in buffers of the port's and are free again when the provider says so.
 //          What arrives lands in a few large buffers (FI_MULTI_RECV), and is handled there.
-// Fetches: the other end of TCP hangs up on a read of what it does not expose, and all fetches on that connection end,
+// Memory there: the other end of TCP hangs up on an access to what it does not expose, and all accesses on that connection end,
 //          incomplete; a frame on its way there is lost, which is reported. A provider that says nothing of a refused
-//          read, or of a peer that is gone, leaves a fetch waiting; then the watch (watch.hpp) ends it.
+//          access, or of a peer that is gone, leaves it waiting; then the watch (watch.hpp) ends it.
 // Threads: any, but for poll(), which has one caller at a time. The port's lock is held while the provider is called, and
 //          never while a packet is delivered; no lock of a VCI or a lane is taken under it, only what the report of a loss
 //          takes. It is never elided: the waker comes, too.
@@ -39,7 +39,7 @@ class OfiPort;
 
 // What the provider is told to say when something is done.
 struct OfiOperation {
-  enum class Kind : std::uint8_t { kSend, kReceive, kRead };
+  enum class Kind : std::uint8_t { kSend, kReceive, kPart };
   fi_context2 context;
   Kind kind;
 };
@@ -69,8 +69,9 @@ struct OfiReceive : OfiOperation {
   bool resting = false;            // in OfiPort::torn_
 };
 
-struct OfiRead : OfiOperation {
-  Fetch* fetch = nullptr;  // null: forsaken, as OfiSend's
+// Of an access to the other end's memory.
+struct OfiPart : OfiOperation {
+  RemoteAccess* access = nullptr;  // null: forsaken, as OfiSend's
 };
 
 // What was dropped because no process of this job can have sent it, or not now.
@@ -128,11 +129,11 @@ class OfiPort {
   // Something was taken that the provider has not sent.
   bool owes() noexcept;
 
-  bool expose(const void* data, std::size_t bytes, Exposure* out) noexcept;
+  bool expose(const void* data, std::size_t bytes, bool writable, Exposure* out) noexcept;
   void conceal(Exposure& exposure) noexcept;
   // From a peer that is lost it ends at once, incomplete. REQUIRES: nobody is in poll().
-  void fetch(Fetch& fetch, OfiLane& lane) noexcept;
-  // The lane that some fetch waits for, because nobody has told it the peer's address yet; null: none.
+  void start(RemoteAccess& access, OfiLane& lane) noexcept;
+  // The lane that some access waits for, because nobody has told it the peer's address yet; null: none.
   OfiLane* unresolved() noexcept;
 
   // Returns how much has arrived; and one more, when a sender was refused and there is room now.
@@ -155,10 +156,10 @@ class OfiPort {
   static constexpr std::size_t kBuffers = 32;
   static constexpr std::size_t kReceives = 4, kReceiveBytes = 4 * kFrameBytes;
   static constexpr std::size_t kMostTorn = 64;
-  // Of one fetch there are two reads on their way, so that what has arrived is still in the caches when it is copied:
+  // Of one access there are two parts on their way, so that what has arrived is still in the caches when it is copied:
   // 4 MiB take 0.5 ms, and with eight reads of 1 MiB 0.9 ms.
-  static constexpr std::size_t kReads = 16, kReadBytes = 512 << 10;
-  static constexpr unsigned kReadsOfFetch = 2;
+  static constexpr std::size_t kParts = 16, kPartBytes = 512 << 10;
+  static constexpr unsigned kPartsOfAccess = 2;
   static constexpr unsigned kBatch = 16;
 
   struct Arrived {
@@ -168,8 +169,8 @@ class OfiPort {
     bool last;    // of its buffer
     bool broken;  // nothing: a message was cut off
   };
-  struct Fetched {
-    Fetch* fetch;
+  struct Ended {
+    RemoteAccess* access;
     bool complete;
   };
 
@@ -188,13 +189,15 @@ class OfiPort {
   unsigned take_completions(Handler& handler, unsigned limit) noexcept REQUIRES(lock_);
   void take_completion(const fi_cq_data_entry& entry) noexcept REQUIRES(lock_);
   void take_failure(Handler& handler) noexcept REQUIRES(lock_);
-  void end_read(OfiRead& read, bool complete) noexcept REQUIRES(lock_);
-  void end_fetch(Fetch& fetch) noexcept REQUIRES(lock_);
-  void ask_for_reads() noexcept REQUIRES(lock_);
-  void add_fetch(Fetch& fetch) noexcept REQUIRES(lock_);
+  ssize_t start_part(const RemoteAccess& access, std::size_t bytes, fi_addr_t to, OfiPart& part) noexcept
+      REQUIRES(lock_);
+  void end_part(OfiPart& part, bool complete) noexcept REQUIRES(lock_);
+  void end_access(RemoteAccess& access) noexcept REQUIRES(lock_);
+  void ask_for_parts() noexcept REQUIRES(lock_);
+  void add_access(RemoteAccess& access) noexcept REQUIRES(lock_);
   // Takes one off the queue, if it is there.
-  void remove_fetch(Fetch& fetch) noexcept REQUIRES(lock_);
-  void end_queued_fetches(ProcessId peer) noexcept REQUIRES(lock_);
+  void remove_access(RemoteAccess& access) noexcept REQUIRES(lock_);
+  void end_queued_accesses(ProcessId peer) noexcept REQUIRES(lock_);
   void forsake(ProcessId peer) noexcept REQUIRES(lock_);
   void push_waiting() noexcept REQUIRES(lock_);
   void deliver(Handler& handler, const Arrived& arrived) noexcept;
@@ -226,16 +229,16 @@ class OfiPort {
   std::deque<OfiReceive> receives_ GUARDED_BY(lock_);
   std::vector<OfiReceive*> unposted_ GUARDED_BY(lock_);
   std::deque<OfiReceive*> torn_ GUARDED_BY(lock_);  // others have taken their places for a while, the oldest first
-  std::deque<OfiRead> reads_ GUARDED_BY(lock_);
-  std::vector<OfiRead*> free_reads_ GUARDED_BY(lock_);
-  Fetch* first_fetch_ GUARDED_BY(lock_) = nullptr;  // which have not asked for everything, in order
-  Fetch** end_of_fetches_ GUARDED_BY(lock_) = &first_fetch_;
+  std::deque<OfiPart> parts_ GUARDED_BY(lock_);
+  std::vector<OfiPart*> free_parts_ GUARDED_BY(lock_);
+  RemoteAccess* first_access_ GUARDED_BY(lock_) = nullptr;  // which have not asked for everything, in order
+  RemoteAccess** end_of_accesses_ GUARDED_BY(lock_) = &first_access_;
   std::vector<OfiLane*> waiting_ GUARDED_BY(lock_);
 
-  // Of the one in poll(), lose() or fetch(); others read the first two.
+  // Of the one in poll(), lose() or start(); others read the first two.
   std::atomic<std::uint64_t> looked_{0}, moved_{0};
   std::vector<Arrived> arrived_;
-  std::vector<Fetched> fetched_;
+  std::vector<Ended> ended_;
   std::vector<ProcessId> lost_;
   std::unordered_map<std::uint64_t, std::uint32_t> next_;  // frame of each lane to here
 };

@@ -21,27 +21,28 @@ class NodeMemory;
 class PeerMemory;
 class TxLane;
 
-// Memory of this process that the process at the other end of a lane may fetch from.
+// Memory of this process that the process at the other end of a lane may access.
 struct Exposure {
   std::uint64_t key = 0, address = 0;  // what that process must be told
   void* registration = nullptr;        // the wire's
 };
 
-// Bytes that are fetched from the memory of the process at the other end of a lane, while that may compute.
-struct Fetch {
+// Bytes that are read from the memory of the process at the other end of a lane, or written there, while that may compute.
+struct RemoteAccess {
   std::uint64_t key = 0, address = 0;  // as exposed
-  std::byte* to = nullptr;
+  std::byte* local = nullptr;
   std::size_t bytes = 0;
-  // By poll() of the lane's VCI; afterwards the Fetch is the caller's again. Not `complete`: some of it did not come, and
+  bool writes = false;
+  // By poll() of the lane's VCI; afterwards it is the caller's again. Not `complete`: some of it did not come, or go, and
   // nothing more will: the other end exposes no such thing, or is gone, as far as the wire is told (ofi_port.hpp).
-  void (*done)(Fetch&, bool complete) = nullptr;
+  void (*done)(RemoteAccess&, bool complete) = nullptr;
   // The wire's own.
   TxLane* lane = nullptr;
   std::size_t asked = 0;
   unsigned in_flight = 0;
   bool failed = false;
   void* registration = nullptr;
-  Fetch* next = nullptr;
+  RemoteAccess* next = nullptr;
 };
 
 // What came of a send.
@@ -83,13 +84,13 @@ class TxLane {
   // With memory(): whether a packet without payload would find room. What is, stays while the caller holds the lane.
   virtual bool has_room() noexcept { return true; }
 
-  // For a wire that fetches by itself, instead of memory(): makes `bytes` at `data` readable for the other end, until
-  // conceal(). False: this wire doesn't, or cannot now.
-  virtual bool expose(const void*, std::size_t, Exposure*) noexcept { return false; }
+  // For a wire that accesses memory by itself, instead of memory(): makes `bytes` at `data` readable, and `writable`, for the
+  // other ends of all lanes from the same VCI, until conceal(). False: this wire doesn't, or cannot now.
+  virtual bool expose(const void*, std::size_t, bool, Exposure*) noexcept { return false; }
   virtual void conceal(Exposure&) noexcept {}
-  // Begins to fetch; `fetch` must stay where it is until it is done. REQUIRES: the lock of the VCI of this lane's sender;
-  // the other end has exposed what is fetched.
-  virtual void fetch(Fetch&) noexcept {}
+  // Begins it; it must stay where it is until it is done. What is written has arrived then. REQUIRES: the lock of the VCI of
+  // this lane's sender; the other end has exposed it, to a lane between the same two VCIs.
+  virtual void start(RemoteAccess&) noexcept {}
 
   const bool is_shm;  // lets wire/fast.hpp call shared memory without the virtual table
 

@@ -1,4 +1,4 @@
-// Fetching over the wire between hosts: the bytes that are exposed, and nothing else.
+// Memory of another host: what is read and written is what is exposed, and nothing else.
 #include <deque>
 
 #include "wire/ofi_sides.hpp"
@@ -8,14 +8,14 @@ namespace {
 
 INSTANTIATE_TEST_SUITE_P(Providers, OfiTest, testing::Values("net", "tcp;ofi_rxm"), provider_name);
 
-struct Got : Fetch {
+struct Got : RemoteAccess {
   Got(const Exposure& from, std::size_t wanted) : memory(wanted + 16, '#') {
     key = from.key;
     address = from.address;
-    to = reinterpret_cast<std::byte*>(memory.data()) + 8;
+    local = reinterpret_cast<std::byte*>(memory.data()) + 8;
     bytes = wanted;
-    done = [](Fetch& fetch, bool whole) {
-      auto& got = static_cast<Got&>(fetch);
+    done = [](RemoteAccess& access, bool whole) {
+      auto& got = static_cast<Got&>(access);
       ++got.ends;
       got.complete = whole;
     };
@@ -33,9 +33,9 @@ TEST_P(OfiTest, FetchesWhatIsExposed) {
   for (const std::size_t bytes : {1u, 7u, 4096u, (1u << 20) - 1, 1u << 20, (1u << 20) + 1, 20u << 20}) {
     const std::string data = pattern(static_cast<unsigned>(bytes), bytes);
     Exposure exposure;
-    ASSERT_TRUE(back.expose(data.data(), data.size(), &exposure));
+    ASSERT_TRUE(back.expose(data.data(), data.size(), false, &exposure));
     Got got(exposure, bytes);
-    there.fetch(got);
+    there.start(got);
     ASSERT_TRUE(until({a.get(), b.get()}, [&] { return got.ends != 0; })) << bytes;
     EXPECT_TRUE(got.complete);
     ASSERT_TRUE(got.data() == data) << bytes;
@@ -43,6 +43,48 @@ TEST_P(OfiTest, FetchesWhatIsExposed) {
     back.conceal(exposure);
     EXPECT_EQ(got.ends, 1);
   }
+}
+
+// When it is said to be done the bytes are there: the target's memory is looked at before anybody polls again.
+TEST_P(OfiTest, WritesWhatIsExposedToBeWritten) {
+  auto a = side(0), b = side(1);
+  TxLane &there = a->lane(1, 1, 0), &back = b->lane(0, 0, 1);
+  std::string memory(21 << 20, '-');
+  Exposure exposure;
+  ASSERT_TRUE(back.expose(memory.data(), memory.size(), true, &exposure));
+  for (const std::size_t bytes : {1u, 7u, 4096u, (1u << 20) - 1, 1u << 20, (1u << 20) + 1, 20u << 20}) {
+    const std::string data = pattern(static_cast<unsigned>(bytes), bytes);
+    Got put(exposure, bytes);
+    put.memory.replace(8, bytes, data);
+    put.writes = true;
+    put.address += 100;
+    there.start(put);
+    ASSERT_TRUE(until({a.get(), b.get()}, [&] { return put.ends != 0; })) << bytes;
+    EXPECT_TRUE(put.complete);
+    ASSERT_TRUE(memory.compare(100, bytes, data) == 0) << bytes;
+    EXPECT_EQ(memory[99], '-');
+    EXPECT_EQ(memory[100 + bytes], '-');
+    EXPECT_TRUE(put.data() == data);
+  }
+  back.conceal(exposure);
+}
+
+// What may only be read stays as it is.
+TEST_P(OfiTest, NothingIsWrittenWhereOnlyReadsAreAllowed) {
+  auto a = side(0), b = side(1);
+  TxLane &there = a->lane(1, 1, 0), &back = b->lane(0, 0, 1);
+  std::string memory(1 << 20, '-');
+  Exposure exposure;
+  ASSERT_TRUE(back.expose(memory.data(), memory.size(), false, &exposure));
+  Got put(exposure, 4096);
+  put.writes = true;
+  there.start(put);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  EXPECT_TRUE(until({a.get(), b.get()}, [&] { return put.ends != 0 || std::chrono::steady_clock::now() > end; }));
+  EXPECT_FALSE(put.complete);
+  EXPECT_EQ(memory, std::string(1 << 20, '-'));
+  a.reset();  // before what it may still send from
+  back.conceal(exposure);
 }
 
 TEST_P(OfiTest, ManyFetchesAndPacketsShareAPort) {
@@ -58,9 +100,9 @@ TEST_P(OfiTest, ManyFetchesAndPacketsShareAPort) {
   for (std::size_t i = 0; i < kFetches; ++i) {
     TxLane& owner = (i % 2 == 0 ? b : c)->lane(0, 0, 0);
     Exposure exposure;
-    ASSERT_TRUE(owner.expose(data[i].data(), data[i].size(), &exposure));
+    ASSERT_TRUE(owner.expose(data[i].data(), data[i].size(), false, &exposure));
     exposures.emplace_back(&owner, exposure);
-    (i % 2 == 0 ? to_b : to_c).fetch(fetches.emplace_back(exposure, data[i].size()));
+    (i % 2 == 0 ? to_b : to_c).start(fetches.emplace_back(exposure, data[i].size()));
   }
   std::size_t sent = 0;
   ASSERT_TRUE(until({a.get(), b.get(), c.get()}, [&] {
@@ -81,11 +123,11 @@ TEST_P(OfiTest, AFetchWaitsForAPeerThatWasNeverSentTo) {
   auto a = side(0), b = side(1, 3, false);
   const std::string data = pattern(1, 3 << 20);
   Exposure exposure;
-  ASSERT_TRUE(b->lane(0, 0, 0).expose(data.data(), data.size(), &exposure));
+  ASSERT_TRUE(b->lane(0, 0, 0).expose(data.data(), data.size(), false, &exposure));
   Got first(exposure, data.size()), second(exposure, 10);
   TxLane& there = a->lane(0, 1, 0);
-  there.fetch(first);
-  there.fetch(second);
+  there.start(first);
+  there.start(second);
   for (int i = 0; i < 100; ++i) a->poll(), b->poll();
   EXPECT_EQ(first.ends, 0) << "where the peer is has not been said";
   EXPECT_TRUE(a->wire->arm(1)) << "who waits for that may sleep";
@@ -104,12 +146,12 @@ TEST_P(OfiTest, AFetchFromALostPeerEnds) {
   auto a = side(0), b = side(1, 3, false);
   const std::string data = pattern(1, 1000);
   Exposure exposure;
-  ASSERT_TRUE(b->lane(0, 0, 0).expose(data.data(), data.size(), &exposure));
+  ASSERT_TRUE(b->lane(0, 0, 0).expose(data.data(), data.size(), false, &exposure));
   TxLane& there = a->lane(0, 1, 0);
   Got before(exposure, data.size()), after(exposure, data.size());
-  there.fetch(before);
+  there.start(before);
   EXPECT_TRUE(a->wire->lose(0, 1, true));
-  there.fetch(after);
+  there.start(after);
   ASSERT_TRUE(until({a.get()}, [&] { return before.ends != 0 && after.ends != 0; }));
   EXPECT_FALSE(before.complete || after.complete);
   EXPECT_EQ(after.memory, std::string(data.size() + 16, '#')) << "nothing has come";
@@ -122,13 +164,13 @@ TEST_P(OfiTest, WhatIsConcealedIsNotFetched) {
   ASSERT_TRUE(send({a.get(), b.get()}, there, 0, "", "hello"));
   const std::string data = pattern(1, 100'000);
   Exposure exposure;
-  ASSERT_TRUE(back.expose(data.data(), data.size(), &exposure));
+  ASSERT_TRUE(back.expose(data.data(), data.size(), false, &exposure));
   Exposure guessed = exposure;
   guessed.key += 1;
   back.conceal(exposure);
   // A provider that goes by TCP hangs up, and the fetches end with the connection.
   std::deque<Got> fetches;
-  for (const Exposure& wrong : {exposure, guessed}) there.fetch(fetches.emplace_back(wrong, data.size()));
+  for (const Exposure& wrong : {exposure, guessed}) there.start(fetches.emplace_back(wrong, data.size()));
   EXPECT_TRUE(until({a.get(), b.get()}, [&] { return fetches[0].ends != 0 && fetches[1].ends != 0; }));
   a.reset();
   for (const Got& got : fetches) {
@@ -145,7 +187,7 @@ TEST_P(OfiTest, ExposuresHaveKeysThatNobodyGuesses) {
   std::vector<Exposure> exposures(100);
   std::vector<std::uint64_t> keys;
   for (Exposure& e : exposures) {
-    ASSERT_TRUE(lane.expose(data.data(), data.size(), &e));
+    ASSERT_TRUE(lane.expose(data.data(), data.size(), false, &e));
     keys.push_back(e.key);
   }
   std::ranges::sort(keys);
