@@ -11,6 +11,7 @@
 #include "rma/active_packets.hpp"
 #include "rma/backlog.hpp"
 #include "rma/post.hpp"
+#include "rma/remote.hpp"
 #include "vci/domain.hpp"
 
 namespace heddle::rma {
@@ -99,7 +100,7 @@ bool is_lost(Window& window, int rank) { return p2p::has_losses(*window.comm) &&
 Status failure_of(Window& window, int rank) {
   const int failure = window.target(rank).failure.exchange(MPI_SUCCESS, std::memory_order_relaxed);
   if (failure == MPI_SUCCESS) return Status::ok();
-  return undone(failure, rank);
+  return is_lost(window, rank) ? lost(window, rank) : undone(failure, rank);
 }
 
 // One of our own packets at most waits for room.
@@ -199,6 +200,9 @@ class Sender {
 }  // namespace
 
 Status send(Window& window, const Operation& operation, mpi::Request** request) {
+  bool went = false;
+  HEDDLE_TRY(start_remote(window, operation, request, &went));
+  if (went) return Status::ok();
   const int tag = tag_of_thread(window);
   vci::Lane* lane = nullptr;
   HEDDLE_TRY(lane_of(window, operation.rank, tag, &lane));
@@ -284,6 +288,9 @@ void Questions::ask(int rank, std::uint8_t what, Held held, int tag, std::uint64
 }
 
 Status undone(int error_class, int rank) {
+  if (error_class == MPI_ERR_PROC_ABORTED) {
+    return error(error_class, "the network has broken off an access to the memory of rank %d", rank);
+  }
   return error(error_class,
                "rank %d could not do an operation of this epoch: is all the memory attached there that it reaches?",
                rank);
@@ -310,15 +317,15 @@ void Questions::flush_messages(int rank) {
     const std::uint64_t sent = counts.sent.load(std::memory_order_relaxed);
     if (counts.done.load(std::memory_order_acquire) != sent) ask(rank, kAskFlush, kNothing, tag, sent);
   }
+  if (begin_remote_flush(target)) remotes_.push_back(rank);
 }
 
-// The question stands behind what has its tag alone.
+// The question stands behind what has its tag alone, and went as packets.
 void Questions::unlock(int rank, Held held) {
   Target& target = window_.target(rank);
-  if (target.more != nullptr) {
-    const std::size_t before = asked_.size();
+  if (target.more != nullptr || has_remote(target)) {
     flush(rank);
-    if (asked_.size() != before) wait().ignore();  // its error stays
+    wait().ignore();  // its error stays
   }
   ask(rank, kAskUnlock, held, 0, target.counts.sent.load(std::memory_order_relaxed));
 }
@@ -328,12 +335,19 @@ void Questions::share(int rank) { ask(rank, kAskLockNow, kShared, 0, 0); }
 // Also after the loss of one: the answers of the others go to their questions. Programs wait in loops of flushes: what others
 // ask for goes on where there is nothing to wait for, too.
 Status Questions::wait() {
-  if (asked_.empty() && window_.has_messages) window_.comm->process->domain().progress_once(*window_.comm->vci);
+  if (asked_.empty() && remotes_.empty() && window_.has_messages)
+    window_.comm->process->domain().progress_once(*window_.comm->vci);
   for (Backlog* backlog : backlogs_) {
     const Status status = backlog->finish();
     if (status_) status_ = status;
   }
   backlogs_.clear();
+  for (const int rank : remotes_) {
+    end_remote_flush(window_, rank);
+    const Status status = failure_of(window_, rank);
+    if (status_) status_ = status;
+  }
+  remotes_.clear();
   for (const std::unique_ptr<Question>& question : asked_) {
     Status status = question->wait();
     if (status) status = failure_of(window_, question->rank);

@@ -9,6 +9,7 @@
 //          With accumulate_ordering=none the window's communicator is spread over the VCIs (mpi/spread.hpp). Each thread then sends
 //          its operations with a tag of its own, which chooses the way there and that of the answers; questions about locks have tag 0.
 //          What is done is counted for each tag, and a flush asks behind each that has something open.
+//          Long puts and gets do not go as packets where the network accesses memory by itself (remote.hpp).
 //          What a target cannot do, as memory is not attached there, it tells with the data, or else with the next answer.
 //
 //          request   prefix {window, token, kind, operation, type}   payload: pieces {at, bytes}, then data
@@ -66,6 +67,7 @@ class Questions {
   Window& window_;
   std::vector<std::unique_ptr<Question>> asked_;
   std::vector<Backlog*> backlogs_;
+  std::vector<int> remotes_;  // targets, see remote.hpp
   Status status_;
 };
 

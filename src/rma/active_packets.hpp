@@ -13,15 +13,16 @@ namespace heddle::rma {
 
 struct Window;
 
-// After those of p2p/protocol.hpp.
-enum Portal : std::uint8_t { kRequestPortal = 10, kDataPortal = 11, kAnswerPortal = 12 };
+// Between and after those of p2p/protocol.hpp.
+enum Portal : std::uint8_t { kRequestPortal = 10, kDataPortal = 11, kAnswerPortal = 12, kMemoryPortal = 25 };
 
 // As Kind, and besides:
-enum Ask : std::uint8_t { kAskFlush = 16, kAskLock, kAskLockNow, kAskUnlock, kAskBacklog };
+enum Ask : std::uint8_t { kAskFlush = 16, kAskLock, kAskLockNow, kAskUnlock, kAskBacklog, kAskMemory };
 
 struct RequestPrefix {
   std::uint64_t window;  // at the target
-  std::uint64_t token;   // at the origin: a Transfer, or who asks; 0: no answer is wanted. Of kAskBacklog: the ring
+  std::uint64_t token;   // at the origin: a Transfer, or who asks; 0: no answer is wanted. Of kAskBacklog: the ring;
+                         // of kAskMemory: a RemoteMemory
   std::uint8_t kind;     // Kind or Ask
   std::uint8_t detail;   // the constant of a predefined operation, or Held
   std::uint16_t type;    // the constant of a predefined type; 0: none
@@ -46,6 +47,11 @@ struct AnswerPrefix {
   std::uint32_t is_done;  // 0: the lock is not to be had
   std::int32_t error;     // the class of what an operation before the question met, of which no data tells
 };
+// To kAskMemory; where there is none to access, nothing.
+struct MemoryPrefix {
+  std::uint64_t token;
+  std::uint64_t key, address;  // as exposed
+};
 // At the target: to a kAskLock that had to wait.
 void answer_lock(Window& window, int origin, std::uint64_t token, bool is_done) noexcept;
 
@@ -53,7 +59,8 @@ void answer_lock(Window& window, int origin, std::uint64_t token, bool is_done) 
 void on_data(vci::Vci&, const wire::Packet&);
 void on_answer(vci::Vci&, const wire::Packet&);
 
-static_assert(sizeof(RequestPrefix) <= wire::kMaxPrefix && sizeof(DataPrefix) <= wire::kMaxPrefix);
+static_assert(sizeof(RequestPrefix) <= wire::kMaxPrefix && sizeof(DataPrefix) <= wire::kMaxPrefix &&
+              sizeof(MemoryPrefix) <= wire::kMaxPrefix);
 static_assert(sizeof(Piece) == 16);
 
 }  // namespace heddle::rma

@@ -11,6 +11,7 @@
 #include "rma/epoch.hpp"
 #include "rma/passive.hpp"
 #include "rma/post.hpp"
+#include "rma/remote.hpp"
 #include "vci/domain.hpp"
 
 namespace heddle::rma {
@@ -100,6 +101,7 @@ void on_request(vci::Vci&, const wire::Packet& packet) {
   Window& window = *reinterpret_cast<Window*>(prefix.window);
   const int origin = packet.header.source, tag = packet.header.tag;
   if (prefix.kind == kAskBacklog) return serve_backlog(window, packet.header.source, prefix.token, prefix.type);
+  if (prefix.kind == kAskMemory) return tell_memory(window, origin, prefix.token);
   if (prefix.kind >= kAskFlush) return on_ask(window, prefix, origin, tag);
   Pieces pieces(window, prefix, packet);
   const int failure = pieces.run().error_class();
@@ -128,6 +130,7 @@ void install(vci::Vci& vci) {
   table.set(kRequestPortal, on_request);
   table.set(kDataPortal, on_data);
   table.set(kAnswerPortal, on_answer);
+  table.set(kMemoryPortal, on_memory);
 }
 
 }  // namespace heddle::rma

@@ -8,6 +8,7 @@
 #include "rma/active.hpp"
 #include "rma/api.hpp"
 #include "rma/backlog.hpp"
+#include "rma/remote.hpp"
 #include "rma/window.hpp"
 
 namespace heddle::api {
@@ -51,6 +52,7 @@ Status win_free(MPI_Win* handle) {
   rma::let_go_of_backlogs(window);
   HEDDLE_TRY(barrier(*window.comm));
   window.queue.drain();
+  rma::conceal_memory(window);
   window.mark_dead();
   *handle = MPI_WIN_NULL;
   rma::give_back(window);

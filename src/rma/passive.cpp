@@ -185,7 +185,7 @@ Status win_unlock_all(mpi::Win& win) {
   full_fence();
   Questions questions(window);
   // All at once, where an unlock would wait for what has other tags than its own.
-  const bool is_asked_first = window.comm->spread != nullptr || window.has_backlogs;
+  const bool is_asked_first = window.comm->spread != nullptr || window.has_backlogs || window.has_remotes;
   for (int rank = 0; is_asked_first && rank < window.comm->size; ++rank) questions.flush(rank);
   if (is_asked_first) questions.wait().ignore();  // its error is that of the last wait, too
   for (int rank = 0; rank < window.comm->size; ++rank) {

@@ -2,6 +2,7 @@
 
 #include "base/slab.hpp"
 #include "rma/backlog.hpp"
+#include "rma/remote.hpp"
 
 namespace heddle::rma {
 namespace {
@@ -21,6 +22,7 @@ Window* take_window(Comm& comm, wire::NodeMemory& node) noexcept {
 
 void give_back(Window& window) noexcept {
   drop_backlogs(window);
+  drop_remote(window);
   const bool has_maps = window.is_allocated() && window.targets != nullptr;
   for (int rank = 0; has_maps && rank < window.comm->size; ++rank) {
     Target& target = window.target(rank);

@@ -27,6 +27,7 @@
 #include "rma/block.hpp"
 #include "rma/lock_queue.hpp"
 #include "wire/node_memory.hpp"
+#include "wire/wire.hpp"
 
 namespace heddle::rma {
 
@@ -50,6 +51,7 @@ enum class Way : std::uint8_t { kDirect, kKernel, kMessages };
 enum Held : std::uint8_t { kNothing = 0, kShared = 1, kExclusive = 2, kUnchecked = 4, kStarted = 8 };
 
 class Backlog;
+struct RemoteMemory;
 
 struct Target {
   Card card;
@@ -73,6 +75,8 @@ struct Target {
 
   std::atomic<Backlog*> backlog{nullptr};  // kKernel: short accesses that are not done yet (backlog.hpp)
 
+  std::atomic<RemoteMemory*> remote{nullptr};  // kMessages: once a long access was to go there (remote.hpp)
+
   bool is_direct() const noexcept { return way.load(std::memory_order_relaxed) == Way::kDirect; }
   bool is_by_kernel() const noexcept { return way.load(std::memory_order_relaxed) == Way::kKernel; }
   bool is_by_messages() const noexcept { return way.load(std::memory_order_relaxed) == Way::kMessages; }
@@ -93,6 +97,7 @@ struct Window : mpi::Win {
   std::unique_ptr<Target[]> targets;
   std::atomic<bool> has_messages{false};  // some target is reached by packets
   std::atomic<bool> has_backlogs{false};  // some target has one
+  std::atomic<bool> has_remotes{false};   // some target has a RemoteMemory
   Block* block = nullptr;                 // its own
   std::uint64_t block_at = 0;
   LockQueue queue{*this};  // for its lock
@@ -110,6 +115,10 @@ struct Window : mpi::Win {
     block->attached.count = static_cast<std::uint32_t>(attached.size());
     for (std::uint32_t i = 0; i < attached.size() && i < Block::kRanges; ++i) block->attached.ranges[i] = attached[i];
   }
+
+  // Its own memory, for accesses of other hosts (remote.hpp): under the lock of the VCI.
+  vci::Lane* exposed_by = nullptr;
+  wire::Exposure exposure;
 
   // Epochs.
   enum Fence : std::uint8_t { kClosed, kOpen, kUsed };

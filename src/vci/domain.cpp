@@ -97,12 +97,12 @@ unsigned Domain::progress_elsewhere(Vci& vci, bool in_turn) noexcept {
 }
 
 // Where something came for another VCI more will, as where this thread is the target of accesses to a window. If another thread waits,
-// it may be the one that looks there.
+// it may be the one that looks there. What the network does in exposed memory is not seen here: then every look may bring something.
 void Domain::learn_from_look(bool moved) noexcept {
   const unsigned keen = keen_.load(std::memory_order_relaxed);
   // With a network all that wait are counted.
   const bool is_alone = !options_.threaded || (round_cost_ != 1 && waiters_.load(std::memory_order_relaxed) == 1);
-  if (moved && is_alone) {
+  if (is_alone && (moved || served_.load(std::memory_order_relaxed) != 0)) {
     keen_.store(kKeen, std::memory_order_relaxed);
   } else if (keen != 0) {
     keen_.store(keen - 1, std::memory_order_relaxed);

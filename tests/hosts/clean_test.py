@@ -7,7 +7,7 @@ from jobs import FAST, MPIEXEC, PER_HOST, Case, Job, main, program
 PAIR = [("p2p_sizes", 1 << 18), ("p2p_order",), ("p2p_modes",), ("p2p_cancel",), ("p2p_sendrecv",), ("threads",),
         ("datatypes_wire",)]
 WINDOWS = [(f"rma_{name}", "create", "allocate", "dynamic")
-           for name in ("put_get", "accumulate", "fence", "pscw", "lock", "flush", "poll", "threads", "atomics")]
+           for name in ("put_get", "accumulate", "fence", "pscw", "lock", "flush", "poll", "threads", "atomics", "requests", "long")]
 PARTITIONED = [("part", what) for what in ("rules", "comms", "mapping", "errors", "threads")]
 PARTITIONED_COLLECTIVES = [("part_coll", what) for what in ("content", "early", "errors", "threads")]
 MANY = [("coll_moves",), ("comm_create", PER_HOST), ("topo_neighbor",), ("intercomm",), ("sessions",)]
