@@ -39,6 +39,7 @@ def programs(_):
         suites.Program("threads/pairs.c", 2, ("own", "threads"), ("2", "4")),
         suites.Program("threads/pairs.c", 2, ("own", "oneway"), ("2", "4")),
         *(suites.Program("threads/pairs.c", 2, ("own", "bytes", threads), suites.words((64 << 10, 1 << 20, 4 << 20))) for threads in ("2", "4")),
+        suites.Program("rma/sizes.c", 2, (), ("allocate",)),
     ]
 
 

@@ -7,7 +7,7 @@
 //          flushes a target, further ones go by packets: so a flush ends, however many begin meanwhile.
 // Where not: dynamic windows, and windows that are spread over VCIs, whose memory one VCI's network does not know.
 // Threads: any. The handlers run under the lock of the window's VCI.
-// Cost:    nothing for a target without long accesses but a pointer. 256 KiB take 0.4 of the time, docs/decisions/windows.md.
+// Cost:    nothing for a target without long accesses but a pointer. 256 KiB take 0.6 of the time, docs/decisions/windows.md.
 #pragma once
 
 #include <atomic>
