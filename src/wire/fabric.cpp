@@ -153,6 +153,18 @@ Status Fabric::open_fabric() {
                library_.strerror(-failed));
 }
 
+bool Fabric::tells_of_arrival() noexcept {
+  std::call_once(asked_, [this] {
+    fi_info* hints = make_hints(library_, provider());
+    if (hints == nullptr) return;
+    hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+    InfoList list(library_);
+    tells_of_arrival_ = library_.getinfo(kApi, nullptr, nullptr, 0, hints, &list.first) == 0;
+    library_.freeinfo(hints);
+  });
+  return tells_of_arrival_;
+}
+
 Fabric::~Fabric() {
   if (fabric_ != nullptr) fabric_->fid.ops->close(&fabric_->fid);
   if (info_ != nullptr) library_.freeinfo(info_);

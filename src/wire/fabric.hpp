@@ -13,6 +13,7 @@
 #include <rdma/fabric.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,8 @@ class Fabric {
   const std::vector<std::string>& addresses() const noexcept { return addresses_; }
   // Binds all endpoints to one of them. Before the first is opened; where there is only one, it is used.
   Status bind_to(const std::string& address);
+  // Whether the provider can say of a write that it has arrived (FI_DELIVERY_COMPLETE). Asks it once. Any thread.
+  bool tells_of_arrival() noexcept;
 
  private:
   Fabric() = default;
@@ -78,6 +81,8 @@ class Fabric {
   fi_info* info_ = nullptr;
   fid_fabric* fabric_ = nullptr;
   std::vector<std::string> addresses_;
+  std::once_flag asked_;
+  bool tells_of_arrival_ = false;
 };
 
 }  // namespace heddle::wire

@@ -206,6 +206,7 @@ bool OfiPort::owes() noexcept {
 }
 
 bool OfiPort::expose(const void* data, std::size_t bytes, bool writable, Exposure* out) noexcept {
+  if (writable && !fabric_->tells_of_arrival()) return false;
   LockGuard guard(lock_);
   const auto mode = static_cast<unsigned>(fabric_->info().domain_attr->mr_mode);
   // No two of the job's are the same, and who does not know one can do nothing.
