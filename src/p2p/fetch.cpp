@@ -72,7 +72,7 @@ void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byt
   receive.arrived = receive.expected;
   if (op->bytes == 0) return on_fetched(*op, true);
   receive.fetching = op;
-  lane->tx().start(*op);
+  if (!lane->tx().start(*op)) on_fetched(*op, false);
 }
 
 }  // namespace heddle::p2p

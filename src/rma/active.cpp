@@ -210,7 +210,7 @@ Status send(Window& window, const Operation& operation, mpi::Request** request) 
   if (operation.has_out) {
     transfer = new (std::nothrow) Transfer(kTransferType, window, operation, request != nullptr, tag);
     if (transfer == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a request");
-    transfer->asked = operation.bytes_left();
+    transfer->asked = operation.bytes_here();
   }
   Status status = Sender(window, operation, tag, *lane, transfer).run();
   if (transfer == nullptr) return status;
@@ -317,7 +317,11 @@ void Questions::flush_messages(int rank) {
     const std::uint64_t sent = counts.sent.load(std::memory_order_relaxed);
     if (counts.done.load(std::memory_order_acquire) != sent) ask(rank, kAskFlush, kNothing, tag, sent);
   }
-  if (begin_remote_flush(target)) remotes_.push_back(rank);
+  if (begin_remote_flush(target)) {
+    remotes_.push_back(rank);
+  } else if (target.remote.load(std::memory_order_relaxed) != nullptr && status_) {
+    status_ = failure_of(window_, rank);  // of one that ended before: nothing else would tell
+  }
 }
 
 // The question stands behind what has its tag alone, and went as packets.

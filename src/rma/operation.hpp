@@ -39,6 +39,10 @@ struct Operation {
   std::size_t bytes_left() const noexcept {
     return std::min(has_in ? in.remaining() : SIZE_MAX, has_out ? out.remaining() : SIZE_MAX);
   }
+  // The same, and no more than there is at the target: an origin may have room for more than it gets.
+  std::size_t bytes_here() const noexcept {
+    return std::min(bytes_left(), static_cast<std::size_t>(target_type->size * target_count) - done);
+  }
 };
 
 // A part of an operation: bytes in a row at the target, and in the streams.

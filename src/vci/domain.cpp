@@ -90,19 +90,21 @@ unsigned Domain::progress_elsewhere(Vci& vci, bool in_turn) noexcept {
     vcis_[index]->count_foreign_poll();
     moved = vcis_[index]->progress();
     if (moved == 0) moved = progress_idle(*vcis_[index]);
-    learn_from_look(moved != 0);
-    next_foreign_.store(moved != 0 && !in_turn ? index : index + 1, std::memory_order_relaxed);
+    // What the network does in exposed memory is not seen here: every look may bring something.
+    const bool brings = moved != 0 || vcis_[index]->exposes();
+    learn_from_look(brings);
+    next_foreign_.store(brings && !in_turn ? index : index + 1, std::memory_order_relaxed);
   }
   return moved + progress_idle(vci);  // they must not starve, however much moves
 }
 
 // Where something came for another VCI more will, as where this thread is the target of accesses to a window. If another thread waits,
-// it may be the one that looks there. What the network does in exposed memory is not seen here: then every look may bring something.
-void Domain::learn_from_look(bool moved) noexcept {
+// it may be the one that looks there.
+void Domain::learn_from_look(bool brings) noexcept {
   const unsigned keen = keen_.load(std::memory_order_relaxed);
   // With a network all that wait are counted.
   const bool is_alone = !options_.threaded || (round_cost_ != 1 && waiters_.load(std::memory_order_relaxed) == 1);
-  if (is_alone && (moved || served_.load(std::memory_order_relaxed) != 0)) {
+  if (brings && is_alone) {
     keen_.store(kKeen, std::memory_order_relaxed);
   } else if (keen != 0) {
     keen_.store(keen - 1, std::memory_order_relaxed);

@@ -120,9 +120,6 @@ class Domain {
   void expect_no_more(std::int64_t when) noexcept {
     expected_until_.compare_exchange_strong(when, 0, std::memory_order_relaxed);
   }
-  // Memory is exposed to the network (wire.hpp), or is no more: what goes there moves while this process looks, and no look
-  // tells. Any thread.
-  void serve_accesses(bool begins) noexcept { served_.fetch_add(begins ? 1 : -1, std::memory_order_relaxed); }
   // Whoever waits should leave the core to others of this node's ranks and threads.
   bool crowded() const noexcept { return more_than_cores(waiters_); }
   // has_waiters() knows of each from its first round on. REQUIRES: nobody waits yet.
@@ -157,7 +154,7 @@ class Domain {
   bool arm_wires() noexcept;
   unsigned run_tasks(TaskList& tasks, bool* contended) noexcept;
   [[gnu::noinline]] unsigned progress_elsewhere(Vci& vci, bool in_turn) noexcept;
-  void learn_from_look(bool moved) noexcept;
+  void learn_from_look(bool brings) noexcept;
   template <class Done>
   bool comes_soon(Vci& vci, Done&& done) noexcept;
   // After a round in vain.
@@ -219,7 +216,6 @@ class Domain {
   Losses losses_;
   std::atomic<std::int64_t> looked_at_{0};  // when, in ns
   std::atomic<std::int64_t> expected_until_{0};
-  std::atomic<int> served_{0};
   std::atomic<unsigned> keen_{0};  // so many looks at other VCIs come every round
   AbandonedList abandoned_;
   VciPool pool_;

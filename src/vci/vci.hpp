@@ -103,6 +103,10 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
   // thread than MPI's (`home` is false) what engines of a detour count (match/detour.hpp).
   Counts counts(bool home = true) noexcept;
 
+  // Memory is exposed by it for long (wire.hpp), or is no more. Any thread.
+  void expose(bool begins) noexcept { exposures_.fetch_add(begins ? 1 : -1, std::memory_order_relaxed); }
+  bool exposes() const noexcept { return exposures_.load(std::memory_order_relaxed) != 0; }
+
   bool threaded() const noexcept { return bell_ != nullptr; }
   // Wakes the threads of this process that sleep in a wait: something of theirs may be complete.
   void wake_waiters() noexcept {
@@ -145,6 +149,7 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
 
   alignas(kApart) std::atomic<std::int32_t> busy_lanes_{0};
   TaskList idle_tasks_;
+  std::atomic<int> exposures_{0};
   Lock lanes_lock_;
   std::deque<Lane> lanes_ GUARDED_BY(lanes_lock_);
 

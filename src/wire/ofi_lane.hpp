@@ -27,7 +27,8 @@ class OfiLane final : public TxLane {
     return port_.expose(data, bytes, writable, out);
   }
   void conceal(Exposure& exposure) noexcept override { port_.conceal(exposure); }
-  void start(RemoteAccess& access) noexcept override { port_.start(access, *this); }
+  bool accesses() const noexcept override { return true; }
+  bool start(RemoteAccess& access) noexcept override { return port_.start(access, *this); }
 
   ProcessId peer() const noexcept { return peer_; }
   std::uint32_t to() const noexcept { return to_; }
@@ -36,6 +37,8 @@ class OfiLane final : public TxLane {
   bool is_resolved() const noexcept { return resolved_.load(std::memory_order_acquire); }
   // The other end's address, as its port tells it. Any thread, once.
   Status resolve(const void* address) noexcept;
+  // For the port, under its lock: parts of accesses that are on their way.
+  unsigned parts = 0;
   // For the port: sends the open frame; true when it has gone.
   bool push() noexcept REQUIRES(port_.lock());
   // The same for nobody.

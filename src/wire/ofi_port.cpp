@@ -98,9 +98,9 @@ bool OfiPort::register_memory(const void* data, std::size_t bytes, std::uint64_t
   return false;
 }
 
-bool OfiPort::register_local(void* data, std::size_t bytes, OfiMemory* out) noexcept {
+bool OfiPort::register_local(void* data, std::size_t bytes, std::uint64_t access, OfiMemory* out) noexcept {
   return (fabric_->info().domain_attr->mr_mode & FI_MR_LOCAL) == 0 ||
-         register_memory(data, bytes, FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0, &out->mr);
+         register_memory(data, bytes, access, registered_++, &out->mr);
 }
 
 Status OfiPort::make_buffers() {
@@ -109,7 +109,8 @@ Status OfiPort::make_buffers() {
                            std::byte[kBuffers * kFrameBytes + kReceives * kReceiveBytes]);  // not touched
   if (memory_.back() == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the buffers of a fabric");
   OfiMemory all;
-  if (!register_local(memory_.back().get(), kBuffers * kFrameBytes + kReceives * kReceiveBytes, &all)) {
+  if (!register_local(memory_.back().get(), kBuffers * kFrameBytes + kReceives * kReceiveBytes, FI_SEND | FI_RECV,
+                      &all)) {
     return error(MPI_ERR_NO_MEM, "libfabric's %s cannot register 3 MiB of memory; is 'ulimit -l' large enough?",
                  fabric_->provider().c_str());
   }
@@ -206,14 +207,18 @@ bool OfiPort::owes() noexcept {
 }
 
 bool OfiPort::expose(const void* data, std::size_t bytes, bool writable, Exposure* out) noexcept {
-  if (writable && !fabric_->tells_of_arrival()) return false;
-  LockGuard guard(lock_);
   const auto mode = static_cast<unsigned>(fabric_->info().domain_attr->mr_mode);
+  const std::size_t key_bytes = fabric_->info().domain_attr->mr_key_size;
+  if (writable) {  // and for long
+    const bool is_guessed = key_bytes < 8 && (mode & FI_MR_PROV_KEY) == 0;
+    const bool is_pinned = (mode & (FI_MR_ALLOCATED | FI_MR_LOCAL)) != 0;
+    if (is_guessed || (is_pinned && bytes > kMostPinned) || !fabric_->tells_of_arrival()) return false;
+  }
+  LockGuard guard(lock_);
   // No two of the job's are the same, and who does not know one can do nothing.
-  const std::uint64_t number = exposures_++;
+  const std::uint64_t number = registered_++;
   const std::uint64_t name[] = {number, identity_.self, vci_};
   const std::uint64_t secret = SipHash(identity_.key)(name, sizeof name);
-  const std::size_t key_bytes = fabric_->info().domain_attr->mr_key_size;
   const std::uint64_t key = key_bytes >= 8 ? secret : number & ((std::uint64_t{1} << (8 * key_bytes)) - 1);
   fid_mr* mr = nullptr;
   if (!register_memory(data, bytes, FI_REMOTE_READ | (writable ? FI_REMOTE_WRITE : 0), key, &mr)) return false;
@@ -228,18 +233,20 @@ void OfiPort::conceal(Exposure& exposure) noexcept {
   fi_close(&static_cast<fid_mr*>(exposure.registration)->fid);
 }
 
-void OfiPort::start(RemoteAccess& access, OfiLane& lane) noexcept {
+bool OfiPort::start(RemoteAccess& access, OfiLane& lane) noexcept {
   LockGuard guard(lock_);
   access.lane = &lane;
   OfiMemory memory;
-  const bool is_lost = std::ranges::count(lost_, lane.peer()) != 0;  // lose() ends what was there before
-  if (is_lost || !register_local(access.local, access.bytes, &memory)) {
-    access.failed = true;
-    return end_access(access);
+  if (std::ranges::count(lost_, lane.peer()) != 0 ||  // lose() ends what was there before
+      !register_local(access.local, access.bytes, access.writes ? FI_WRITE : FI_READ, &memory)) {
+    return false;
   }
   access.registration = memory.mr;
   add_access(access);
   ask_for_parts();
+  const bool is_refused = !ended_.empty() && ended_.back().access == &access;
+  if (is_refused) ended_.pop_back();
+  return !is_refused;
 }
 
 void OfiPort::add_access(RemoteAccess& access) noexcept {
@@ -257,23 +264,44 @@ void OfiPort::remove_access(RemoteAccess& access) noexcept {
   }
 }
 
+bool OfiPort::may_start(const OfiLane& lane) const noexcept {
+  return lane.is_resolved() && (!free_parts_.empty() || lane.parts == 0);
+}
+
+OfiPart& OfiPort::take_part() noexcept {
+  if (free_parts_.empty()) {
+    parts_.emplace_back().kind = OfiOperation::Kind::kPart;
+    return parts_.back();
+  }
+  OfiPart& part = *free_parts_.back();
+  free_parts_.pop_back();
+  return part;
+}
+
 void OfiPort::ask_for_parts() noexcept {
+  try_again_ = unresolved_ = false;
+  const std::size_t most = std::min(kPartBytes, fabric_->info().ep_attr->max_msg_size);
+  const OfiLane* blocked = nullptr;
   for (RemoteAccess *access = first_access_, *next; access != nullptr; access = next) {
     next = access->next;
     auto& lane = static_cast<OfiLane&>(*access->lane);
-    while (lane.is_resolved() && access->in_flight < kPartsOfAccess && !access->failed &&
+    unresolved_ |= !lane.is_resolved();
+    while (&lane != blocked && may_start(lane) && access->in_flight < kPartsOfAccess && !access->failed &&
            access->asked < access->bytes) {
-      if (free_parts_.empty()) return;
-      OfiPart& part = *free_parts_.back();
-      const std::size_t bytes = std::min(access->bytes - access->asked, kPartBytes);
+      OfiPart& part = take_part();
+      const std::size_t bytes = std::min(access->bytes - access->asked, most);
       const ssize_t code = start_part(*access, bytes, lane.address(), part);
-      if (code == -FI_EAGAIN) break;  // the next one may go elsewhere
-      access->failed = code != 0;
-      if (access->failed) break;
-      free_parts_.pop_back();
+      if (code != 0) {
+        free_parts_.push_back(&part);
+        try_again_ |= code == -FI_EAGAIN;
+        if (code == -FI_EAGAIN) blocked = &lane;  // the next one may go elsewhere
+        access->failed = code != -FI_EAGAIN;
+        break;
+      }
       part.access = access;
       access->asked += bytes;
       ++access->in_flight;
+      ++lane.parts;
     }
     if (access->asked < access->bytes && !access->failed) continue;
     remove_access(*access);
@@ -300,6 +328,7 @@ void OfiPort::end_part(OfiPart& part, bool complete) noexcept {
   if (part.access == nullptr) return;
   RemoteAccess& access = *std::exchange(part.access, nullptr);
   free_parts_.push_back(&part);
+  --static_cast<OfiLane*>(access.lane)->parts;
   access.failed |= !complete;
   if (--access.in_flight != 0 || (access.asked < access.bytes && !access.failed)) return;
   remove_access(access);  // it may have failed in the middle
@@ -339,7 +368,7 @@ void OfiPort::forsake(ProcessId peer) noexcept {
     send.forsaken = true;
     auto memory = std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[kFrameBytes]);
     OfiMemory registered;
-    if (memory == nullptr || !register_local(memory.get(), kFrameBytes, &registered)) {
+    if (memory == nullptr || !register_local(memory.get(), kFrameBytes, FI_SEND, &registered)) {
       --buffers_;
       continue;
     }
@@ -354,6 +383,7 @@ void OfiPort::forsake(ProcessId peer) noexcept {
     RemoteAccess* const access = parts_[i].access;
     if (access == nullptr || static_cast<OfiLane*>(access->lane)->peer() != peer) continue;
     parts_[i].access = nullptr;
+    --static_cast<OfiLane*>(access->lane)->parts;
     access->failed = true;
     if (--access->in_flight == 0) end_access(*access);
     OfiPart& other = parts_.emplace_back();
@@ -477,7 +507,7 @@ OfiReceive* OfiPort::instead_of(OfiReceive& torn) noexcept {
   }
   auto memory = std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[kReceiveBytes]);
   OfiMemory registered;
-  if (memory == nullptr || !register_local(memory.get(), kReceiveBytes, &registered)) return nullptr;
+  if (memory == nullptr || !register_local(memory.get(), kReceiveBytes, FI_RECV, &registered)) return nullptr;
   OfiReceive& other = receives_.emplace_back();
   other.kind = OfiOperation::Kind::kReceive;
   other.data = memory.get();
@@ -503,7 +533,7 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
     if (!waiting_.empty()) push_waiting();
     if (!unposted_.empty()) post_again(handler);
     const unsigned taken = take_completions(handler, limit);
-    if (first_access_ != nullptr) ask_for_parts();
+    if (first_access_ != nullptr && (taken != 0 || try_again_ || unresolved_)) ask_for_parts();
     // Somebody waits for just that. Otherwise a send that has gone is no news.
     room = has_room_ && std::exchange(refused_, refused_ && !has_room_);
     if (taken == 0 && ended_.empty()) return room ? 1 : 0;
@@ -539,7 +569,7 @@ void OfiPort::post_again(Handler& handler) noexcept {
 
 OfiLane* OfiPort::unresolved() noexcept {
   LockGuard guard(lock_);
-  for (const RemoteAccess* access = first_access_; access != nullptr; access = access->next) {
+  for (const RemoteAccess* access = unresolved_ ? first_access_ : nullptr; access != nullptr; access = access->next) {
     auto* lane = static_cast<OfiLane*>(access->lane);
     if (!lane->is_resolved()) return lane;
   }
@@ -548,10 +578,7 @@ OfiLane* OfiPort::unresolved() noexcept {
 
 bool OfiPort::is_blocked() noexcept {
   LockGuard guard(lock_);
-  for (const RemoteAccess* access = first_access_; access != nullptr && !free_parts_.empty(); access = access->next) {
-    if (access->in_flight < kPartsOfAccess) return true;
-  }
-  return !waiting_.empty() || !unposted_.empty();
+  return try_again_ || unresolved_ || !waiting_.empty() || !unposted_.empty();
 }
 
 bool OfiPort::try_wait() noexcept {

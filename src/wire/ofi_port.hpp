@@ -132,7 +132,7 @@ class OfiPort {
   bool expose(const void* data, std::size_t bytes, bool writable, Exposure* out) noexcept;
   void conceal(Exposure& exposure) noexcept;
   // From a peer that is lost it ends at once, incomplete. REQUIRES: nobody is in poll().
-  void start(RemoteAccess& access, OfiLane& lane) noexcept;
+  bool start(RemoteAccess& access, OfiLane& lane) noexcept;
   // The lane that some access waits for, because nobody has told it the peer's address yet; null: none.
   OfiLane* unresolved() noexcept;
 
@@ -160,6 +160,7 @@ class OfiPort {
   // 4 MiB take 0.5 ms, and with eight reads of 1 MiB 0.9 ms.
   static constexpr std::size_t kParts = 16, kPartBytes = 512 << 10;
   static constexpr unsigned kPartsOfAccess = 2;
+  static constexpr std::size_t kMostPinned = std::size_t{1} << 30;  // bytes of one exposure for long
   static constexpr unsigned kBatch = 16;
 
   struct Arrived {
@@ -182,7 +183,8 @@ class OfiPort {
   // False: refused, and *mr is null.
   bool register_memory(const void* data, std::size_t bytes, std::uint64_t access, std::uint64_t key,
                        fid_mr** mr) noexcept;
-  bool register_local(void* data, std::size_t bytes, OfiMemory* out) noexcept;
+  // `access`: what the provider may be asked to do with it here.
+  bool register_local(void* data, std::size_t bytes, std::uint64_t access, OfiMemory* out) noexcept REQUIRES(lock_);
   int post(OfiReceive& buffer) noexcept REQUIRES(lock_);  // libfabric's code
   void post_again(Handler& handler) noexcept REQUIRES(lock_);
 
@@ -194,6 +196,9 @@ class OfiPort {
   void end_part(OfiPart& part, bool complete) noexcept REQUIRES(lock_);
   void end_access(RemoteAccess& access) noexcept REQUIRES(lock_);
   void ask_for_parts() noexcept REQUIRES(lock_);
+  // Whether the lane may have another part on its way: it never waits for the parts of others.
+  bool may_start(const OfiLane& lane) const noexcept REQUIRES(lock_);
+  OfiPart& take_part() noexcept REQUIRES(lock_);
   void add_access(RemoteAccess& access) noexcept REQUIRES(lock_);
   // Takes one off the queue, if it is there.
   void remove_access(RemoteAccess& access) noexcept REQUIRES(lock_);
@@ -219,7 +224,7 @@ class OfiPort {
   int wait_fd_ = -1;
 
   Lock lock_;
-  std::uint64_t exposures_ GUARDED_BY(lock_) = 0;  // ever
+  std::uint64_t registered_ GUARDED_BY(lock_) = 0;  // ever
   std::vector<std::unique_ptr<std::byte[]>> memory_ GUARDED_BY(lock_);
   std::deque<OfiSend> sends_ GUARDED_BY(lock_);
   std::vector<OfiSend*> free_ GUARDED_BY(lock_);
@@ -233,6 +238,8 @@ class OfiPort {
   std::vector<OfiPart*> free_parts_ GUARDED_BY(lock_);
   RemoteAccess* first_access_ GUARDED_BY(lock_) = nullptr;  // which have not asked for everything, in order
   RemoteAccess** end_of_accesses_ GUARDED_BY(lock_) = &first_access_;
+  bool try_again_ GUARDED_BY(lock_) = false;   // the provider did not take some part
+  bool unresolved_ GUARDED_BY(lock_) = false;  // some of them may wait for a peer's address
   std::vector<OfiLane*> waiting_ GUARDED_BY(lock_);
 
   // Of the one in poll(), lose() or start(); others read the first two.

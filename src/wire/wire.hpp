@@ -84,13 +84,16 @@ class TxLane {
   // With memory(): whether a packet without payload would find room. What is, stays while the caller holds the lane.
   virtual bool has_room() noexcept { return true; }
 
-  // For a wire that accesses memory by itself, instead of memory(): makes `bytes` at `data` readable, and `writable`, for the
+  // A wire that accesses memory by itself, instead of by memory(): only then what follows is of use.
+  virtual bool accesses() const noexcept { return false; }
+  // Makes `bytes` at `data` readable, and `writable`, for the
   // other ends of all lanes from the same VCI, until conceal(). False: this wire doesn't, or cannot now.
   virtual bool expose(const void*, std::size_t, bool, Exposure*) noexcept { return false; }
   virtual void conceal(Exposure&) noexcept {}
-  // Begins it; it must stay where it is until it is done. What is written has arrived then. REQUIRES: the lock of the VCI of
-  // this lane's sender; the other end has exposed it, to a lane between the same two VCIs.
-  virtual void start(RemoteAccess&) noexcept {}
+  // Begins it; it must stay where it is until it is done. What is written has arrived then. False: nothing was begun, and
+  // nobody will be told. REQUIRES: the lock of the VCI of this lane's sender; the other end has exposed it, to a lane between
+  // the same two VCIs.
+  virtual bool start(RemoteAccess&) noexcept { return false; }
 
   const bool is_shm;  // lets wire/fast.hpp call shared memory without the virtual table
 

@@ -40,6 +40,9 @@ class Net(Clean):
         self.over("net", [*WINDOWS, ("rma_hammer", "allocate")], 1)
         self.over("net", WINDOWS, 2)
 
+    def test_windows_by_packets_on_a_host_too(self):
+        self.over("net", [("rma_long", "create"), ("rma_hammer", "create")], 2, HEDDLE_SINGLE_COPY="off")
+
 
 class TcpRxm(Clean):
     def test_pairs(self):

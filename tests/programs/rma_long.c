@@ -4,7 +4,7 @@
 
 #include "rma.h"
 
-enum { kMost = 1 << 20, kGuard = 77, kThreads = 4, kTurns = 12 };
+enum { kMost = 1 << 20, kGuard = 77, kThreads = 4, kTurns = 12, kLastTurn = 53 };
 static const int kSizes[] = {100000, 131071, 131072, 196607, 196608, 262144, 700001, kMost};
 enum { kCount = sizeof kSizes / sizeof *kSizes };
 
@@ -97,7 +97,7 @@ static void epochs(Window* w) {
 static void requests(Window* w) {
   MPI_Request all[2 * kCount];
   MPI_Win_lock_all(0, w->win);
-  for (int turn = 50; turn < 54; turn++) {
+  for (int turn = 50; turn <= kLastTurn; turn++) {
     for (int i = 0; i < kCount; i++) {
       fill(out + place(i), (size_t)kSizes[i], seed(world_rank, i, turn));
       MPI_Rput(out + place(i), kSizes[i], MPI_BYTE, right, at(w, right, place(i)), kSizes[i], MPI_BYTE, w->win,
@@ -114,6 +114,26 @@ static void requests(Window* w) {
       while (!flag);
     check_all(in, (left + world_size - 1) % world_size, turn, 0xee);
     MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Win_unlock_all(w->win);
+}
+
+// Room for more than there is at the target: as many bytes come as are asked for there.
+static void roomy(Window* w) {
+  MPI_Win_lock_all(0, w->win);
+  for (int i = 0; i < kCount; i++) {
+    for (int by_request = 0; by_request < 2; by_request++) {
+      const int bytes = i == 0 ? 1000 : kSizes[i] / 2 + 1000;
+      MPI_Request request = MPI_REQUEST_NULL;
+      memset(in, 0xee, kMost);
+      if (by_request)
+        MPI_Rget(in, kMost, MPI_BYTE, left, at(w, left, place(i)), bytes, MPI_BYTE, w->win, &request);
+      else
+        MPI_Get(in, kMost, MPI_BYTE, left, at(w, left, place(i)), bytes, MPI_BYTE, w->win);
+      by_request ? MPI_Wait(&request, MPI_STATUS_IGNORE) : MPI_Win_flush(left, w->win);
+      CHECK_PATTERN(in, (size_t)bytes, seed((left + world_size - 1) % world_size, i, kLastTurn));
+      for (int b = bytes; b < kMost; b++) CHECK(in[b] == 0xee, "byte %d behind %d is %d", b, bytes, in[b]);
+    }
   }
   MPI_Win_unlock_all(w->win);
 }
@@ -165,6 +185,7 @@ static void test(int flavor) {
   window_open(&w, flavor, place(kCount), 1);
   epochs(&w);
   requests(&w);
+  roomy(&w);
   window_close(&w);
   window_open(&w, flavor, place(kCount), 1);
   threads(&w);
