@@ -5,11 +5,12 @@
 //     target     the others put, get and add there
 //     lock       it has the lock of the first rank's memory, for which the others wait
 //     fence, pscw
+//     long       the others put a megabyte there, which nobody tells of any more; a flush later on does
 #include <signal.h>
 
 #include "rma.h"
 
-enum { kVictim = 1 };
+enum { kVictim = 1, kSmall = 1024, kLong = 1 << 20 };
 
 static int is_fatal = 1;
 static const char* place;
@@ -78,6 +79,41 @@ static void pscw(Window* w) {
   MPI_Group_free(&world);
 }
 
+// The victim shares memory with this rank: what it puts there is there at once.
+static int is_near(void) {
+  MPI_Comm host;
+  MPI_Group world, near;
+  int victim = kVictim, there;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Comm_group(host, &near);
+  MPI_Group_translate_ranks(world, 1, &victim, near, &there);
+  MPI_Group_free(&near);
+  MPI_Group_free(&world);
+  MPI_Comm_free(&host);
+  return there != MPI_UNDEFINED;
+}
+
+static void long_ones(Window* w) {
+  const int near = is_near();
+  unsigned char* data = calloc(1, kLong);
+  MPI_Request died;
+  int code;
+  MPI_Win_lock_all(0, w->win);
+  for (int i = 0; i < 3; i++) {
+    CHECK_EQ(MPI_Put(data, kLong, MPI_BYTE, kVictim, at(w, kVictim, 0), kLong, MPI_BYTE, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Win_flush(kVictim, w->win), MPI_SUCCESS);
+  }
+  MPI_Irecv(NULL, 0, MPI_BYTE, kVictim, 1, MPI_COMM_WORLD, &died);
+  MPI_Barrier(MPI_COMM_WORLD);
+  die();
+  code = MPI_Put(data, kLong, MPI_BYTE, kVictim, at(w, kVictim, 0), kLong, MPI_BYTE, w->win);
+  check_lost(MPI_Wait(&died, MPI_STATUS_IGNORE));
+  if (code == MPI_SUCCESS) code = MPI_Win_flush(kVictim, w->win);
+  if (!near || code != MPI_SUCCESS) check_lost(code);
+  free(data);
+}
+
 static void living_work(MPI_Comm left) {
   int rank, size;
   int64_t *base, one = 1;
@@ -98,12 +134,13 @@ static void test(int flavor) {
   static Window w;  // to the end: to free it takes everybody
   MPI_Comm left;
   MPI_Comm_split(MPI_COMM_WORLD, world_rank == kVictim ? MPI_UNDEFINED : 0, world_rank, &left);
-  window_open(&w, flavor, 1024, 8);
+  window_open(&w, flavor, strcmp(place, "long") == 0 ? kLong : kSmall, 8);
   if (!is_fatal) MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN);
   if (strcmp(place, "target") == 0) target(&w);
   if (strcmp(place, "lock") == 0) lock(&w);
   if (strcmp(place, "fence") == 0) fence(&w);
   if (strcmp(place, "pscw") == 0) pscw(&w);
+  if (strcmp(place, "long") == 0) long_ones(&w);
   CHECK(!is_fatal, "the others went on");
   living_work(left);
   MPI_Comm_free(&left);
