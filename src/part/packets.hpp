@@ -3,6 +3,7 @@
 //   set-up   a message on Channel::kPartitioned        the sender's arguments; matched as any message is
 //   link     prefix {sender, receiver, address}        payload: the receiver's partitions; once, when matched.
 //                                                      receiver 0: the totals differ, and `address` is the receiver's
+//   exposed  prefix {sender, key, address}            right behind link: how the network writes into the receiver's buffer
 //   clear    prefix {sender, epoch}                    the receiver has started so many times
 //   part     prefix {receiver, at}                     payload: bytes of the message
 //   placed   prefix {receiver, at, bytes}              they are in the receiver's buffer
@@ -23,7 +24,7 @@ class Vci;
 namespace heddle::part {
 
 // After those of p2p/protocol.hpp.
-enum Portal : std::uint8_t { kLink = 18, kClear = 19, kPart = 20, kPlaced = 21, kBye = 22 };
+enum Portal : std::uint8_t { kLink = 18, kClear = 19, kPart = 20, kPlaced = 21, kBye = 22, kExposed = 26 };
 
 struct Setup {
   std::uint64_t sender;
@@ -31,6 +32,9 @@ struct Setup {
 };
 struct LinkPrefix {
   std::uint64_t sender, receiver, address;
+};
+struct ExposedPrefix {
+  std::uint64_t sender, key, address;
 };
 struct ClearPrefix {
   std::uint64_t sender;
@@ -45,9 +49,11 @@ struct PlacedPrefix {
 struct ByePrefix {
   std::uint64_t sender;
 };
-static_assert(sizeof(LinkPrefix) <= wire::kMaxPrefix && sizeof(PlacedPrefix) <= wire::kMaxPrefix);
+static_assert(sizeof(LinkPrefix) <= wire::kMaxPrefix && sizeof(PlacedPrefix) <= wire::kMaxPrefix &&
+              sizeof(ExposedPrefix) <= wire::kMaxPrefix);
 
 void on_link(vci::Vci&, const wire::Packet&);
+void on_exposed(vci::Vci&, const wire::Packet&);
 void on_clear(vci::Vci&, const wire::Packet&);
 void on_part(vci::Vci&, const wire::Packet&);
 void on_placed(vci::Vci&, const wire::Packet&);

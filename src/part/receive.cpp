@@ -28,6 +28,7 @@ void destroy(mpi::Request& request) {
       receive.freed = true;
       return;
     }
+    receive.conceal();
     if (receive.linked) {
       const ByePrefix bye{receive.setup.sender};
       receive.say(kBye, &bye, sizeof bye);
@@ -41,6 +42,7 @@ bool give_up(mpi::Request& request) {
   if (!p2p::is_lost(*receive.comm, receive.args.peer)) return false;
   LockGuard guard(receive.vci->lock());
   if (receive.is_done()) return true;
+  receive.conceal();  // who is lost may be alive, and the buffer is the program's again
   receive.error = MPI_ERR_PROC_ABORTED;
   p2p::finish(receive);
   return true;
@@ -117,7 +119,19 @@ std::int64_t Receive::learn(std::int64_t before, std::int64_t took) noexcept {
   return std::min(std::max(took, before / 2), kMostSpread);
 }
 
-// By the holder of the VCI's lock.
+// By the holder of the VCI's lock, as the next two.
+void Receive::expose() noexcept {
+  if (args.total() < kExposedBytes || &lane->owner() != vci) return;
+  is_exposed = lane->tx().expose(cursor.data(), args.total(), true, &exposure);
+  const ExposedPrefix prefix{setup.sender, exposure.key, exposure.address};
+  if (is_exposed) say(kExposed, &prefix, sizeof prefix);
+}
+
+void Receive::conceal() noexcept {
+  if (is_exposed) lane->tx().conceal(exposure);
+  is_exposed = false;
+}
+
 void Receive::link() noexcept {
   linked = true;
   refused = setup.total != args.total();
@@ -129,6 +143,7 @@ void Receive::link() noexcept {
     prefix.address = reinterpret_cast<std::uint64_t>(cursor.data());
   }
   say(kLink, &prefix, sizeof prefix, &args.partitions, sizeof args.partitions);
+  if (prefix.address != 0 && !refused) expose();
   if (!active || is_done()) return;
   refused ? fail() : say_clear();
 }
@@ -203,6 +218,7 @@ void install(vci::Vci& vci) noexcept {
   LockGuard guard(vci.lock());
   portals::PortalTable& table = vci.table();
   table.set(kLink, on_link);
+  table.set(kExposed, on_exposed);
   table.set(kClear, on_clear);
   table.set(kPart, on_part);
   table.set(kPlaced, on_placed);

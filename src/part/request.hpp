@@ -5,7 +5,7 @@
 // Method:  the set-up matches as a message does, on a channel of its own. From then on the two name each other. A start of
 //          the receiver clears one epoch at the sender. Whoever sees that a partition is ready and its epoch clear takes it
 //          (readiness.hpp); who takes the last of a group (mapping.hpp) sends it: into the receiver's buffer, where the wire can write there,
-//          else by packets. The receiver counts bytes, for each partition of its own.
+//          or the network, if it is long; else by packets. The receiver counts bytes, for each partition of its own.
 // Late:    what was ready before the receiver's start was known is sent by a task, as a copy must not hold the VCI's lock.
 // Waiting: threads are ready within a few per cent of their time of each other. Whoever waits for the last of them does not
 //          sleep as soon as usual, but for twice as long as it took lately: to be woken costs 100 us. The same from the start
@@ -78,6 +78,9 @@ struct Send : mpi::Request, vci::Task {
   std::uint64_t receiver = 0;
   std::uint64_t address = 0;  // of the receiver's buffer; 0: not to be written
   std::uint64_t peer_total = 0;
+  std::atomic<bool> is_exposed{false};  // the receiver's buffer, to the network, and told before that:
+  std::uint64_t key = 0, exposed_at = 0;
+  std::atomic<std::uint32_t> writing{0};  // groups that the network writes
   bool linked = false, refused = false;
   bool late = false;   // the task is among the domain's
   bool freed = false;  // by its owner
@@ -89,6 +92,7 @@ struct Send : mpi::Request, vci::Task {
   void take(std::uint32_t partition, std::uint32_t e) noexcept;
   void send(Group& group) noexcept;
   bool place(Group& group) noexcept;
+  bool write(Group& group) noexcept;
   void send_empty() noexcept;
   void fail() noexcept;
 };
@@ -108,10 +112,13 @@ struct Receive : mpi::Request, vci::Task {
            std::size_t payload_bytes = 0) noexcept;
   void say_clear() noexcept;
   void link() noexcept;
+  void expose() noexcept;
+  void conceal() noexcept;
   void fail() noexcept;
   void expect(std::int64_t within, std::int64_t from) noexcept;  // ns
   static std::int64_t learn(std::int64_t before, std::int64_t took) noexcept;
 
+  static constexpr std::uint64_t kExposedBytes = 192 << 10;  // of the whole: a shorter one is not exposed
   static constexpr std::int64_t kFirstSpread = 1'000'000, kMostSpread = 20'000'000;  // ns
 
   Arguments args;
@@ -126,6 +133,8 @@ struct Receive : mpi::Request, vci::Task {
   mpi::Request* matching = nullptr;
   vci::Lane* lane = nullptr;
   bool linked = false, refused = false, freed = false;
+  bool is_exposed = false;
+  wire::Exposure exposure;
 };
 
 void install(vci::Vci& vci) noexcept;

@@ -8,6 +8,8 @@
 namespace heddle::part {
 namespace {
 
+constexpr std::uint64_t kWrittenBytes =
+    192 << 10;  // a shorter group is sooner there by packets than written by the network
 constexpr std::uint64_t kPacketBytes = 256 << 10;  // a longer group does not go by packets where it can be placed
 
 Send& as_send(mpi::Request& request) noexcept { return static_cast<Send&>(request); }
@@ -40,6 +42,23 @@ vci::SendOp::Pushed push_group(vci::SendOp& op, vci::Lane& lane) {
   if (group.at != group.end) return vci::SendOp::Pushed::kMore;
   group.send->done();
   return vci::SendOp::Pushed::kFinished;
+}
+
+// A group that the network writes.
+struct Writing : wire::RemoteAccess {
+  Send::Group* group = nullptr;
+};
+
+// With the lock of the VCI held, which keeps the send.
+void on_written(wire::RemoteAccess& access, bool is_there) {
+  Send::Group& group = *static_cast<Writing&>(access).group;
+  Send& send = *group.send;
+  delete &static_cast<Writing&>(access);
+  send.writing.fetch_sub(1, std::memory_order_release);
+  if (!is_there) return send.lane->stream(group);
+  const PlacedPrefix prefix{send.receiver, group.at, group.end - group.at};
+  send.lane->post_control({kPlaced, sizeof prefix, 0, 0, send.comm->rank, 0}, &prefix);
+  send.done();
 }
 
 // Gives back what the send holds, and the send itself when nobody names it any more.
@@ -90,6 +109,7 @@ bool step_late(vci::Task& task) {
 bool give_up(mpi::Request& request) {
   Send& send = as_send(request);
   if (!p2p::is_lost(*send.comm, send.args.peer)) return false;
+  if (send.writing.load(std::memory_order_acquire) != 0) return false;  // the wire ends them
   if (!send.readiness.end()) return send.is_complete();
   send.error = MPI_ERR_PROC_ABORTED;
   p2p::finish(send);
@@ -184,6 +204,7 @@ void Send::take(std::uint32_t partition, std::uint32_t e) noexcept {
 void Send::send(Group& group) noexcept {
   if (args.peer == MPI_PROC_NULL) return done();
   const bool lost = p2p::has_losses(*comm) && p2p::is_lost(*comm, args.peer);  // its process id may be another's now
+  if (!lost && is_exposed.load(std::memory_order_acquire) && write(group)) return;
   if (address == 0 || lost) return lane->stream(group);
   const auto post = [&](const auto& header, const void* prefix, wire::Payload& payload) {
     return lane->try_post(header, prefix, payload);
@@ -207,6 +228,29 @@ bool Send::place(Group& group) noexcept {
     group.at += placed;
   }
   return placed == n && n != 0;
+}
+
+// By the network, and when it is there the receiver is told. False: not begun.
+bool Send::write(Group& group) noexcept {
+  auto* one = group.end - group.at < kWrittenBytes ? nullptr : new (std::nothrow) Writing;
+  if (one == nullptr) return false;
+  mpi::PackCursor from = cursor;
+  from.seek(group.at);
+  one->group = &group;
+  one->key = key;
+  one->address = exposed_at + group.at;
+  one->local = from.data();
+  one->bytes = group.end - group.at;
+  one->writes = true;
+  one->done = on_written;
+  writing.fetch_add(1, std::memory_order_relaxed);
+  {
+    LockGuard guard(vci->lock());
+    if (lane->tx().start(*one)) return true;
+  }
+  writing.fetch_sub(1, std::memory_order_release);
+  delete one;
+  return false;
 }
 
 // A message of no partitions.
@@ -258,6 +302,15 @@ void on_link(vci::Vci&, const wire::Packet& packet) {
   std::uint32_t receivers = 0;
   if (packet.payload_bytes == sizeof receivers) std::memcpy(&receivers, packet.payload, sizeof receivers);
   reinterpret_cast<Send*>(prefix.sender)->link(prefix, receivers);
+}
+
+void on_exposed(vci::Vci&, const wire::Packet& packet) {
+  const auto prefix = packet.prefix_as<ExposedPrefix>();
+  auto& send = *reinterpret_cast<Send*>(prefix.sender);
+  if (send.freed || !send.cursor.contiguous() || &send.lane->owner() != send.vci) return;
+  send.key = prefix.key;
+  send.exposed_at = prefix.address;
+  send.is_exposed.store(true, std::memory_order_release);
 }
 
 void on_clear(vci::Vci&, const wire::Packet& packet) {

@@ -17,7 +17,7 @@ class Vci;
 
 namespace heddle::portals {
 
-inline constexpr std::uint32_t kPortals = 26;
+inline constexpr std::uint32_t kPortals = 27;
 
 using Handler = void (*)(vci::Vci&, const wire::Packet&);
 // Of a packet without a prefix for portal 0, which is what nearly every packet is: its parts are in registers.

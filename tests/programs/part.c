@@ -124,6 +124,8 @@ static void mapping(void) {
   cut(16, 1, 4096);
   cut(64, 4, 100);
   cut(2, 6, 3 << 18);
+  cut(8, 3, 3 << 16);
+  cut(3, 5, 1000005);
 }
 
 static void rules(void) {

@@ -21,7 +21,7 @@ struct Weather {
   unsigned refuse_percent = 0;  // of sends, for no reason
   unsigned max_delay = 0;       // polls that a packet stays on its way
   std::size_t max_payload = 1000;
-  bool fetches = false;               // long messages may be fetched
+  bool fetches = false;               // long messages may be fetched, and long accesses go from memory to memory
   unsigned broken_fetch_percent = 0;  // of fetches, in the middle
   unsigned seed = 1;
 };
@@ -49,13 +49,13 @@ class Network {
   struct Waiting {
     wire::ProcessId process;
     std::uint32_t vci;
-    wire::Fetch* fetch;
+    wire::RemoteAccess* access;
     unsigned delay;
   };
 
   const Weather weather_;
   std::mutex mutex_;
-  std::deque<Waiting> fetches_;
+  std::deque<Waiting> accesses_;
   std::mt19937 random_;
   std::deque<Path> paths_;
   std::deque<Doorbell> bells_;
@@ -80,19 +80,22 @@ class TestLane final : public wire::TxLane {
     network_.bells_[path_.to].ring();
     return true;
   }
-  bool expose(const void* data, std::size_t, wire::Exposure* out) noexcept override {
+  bool accesses() const noexcept override { return network_.weather_.fetches; }
+  bool expose(const void* data, std::size_t, bool, wire::Exposure* out) noexcept override {
     if (!network_.weather_.fetches) return false;
     *out = {kKey, reinterpret_cast<std::uint64_t>(data), this};
     return true;
   }
-  void fetch(wire::Fetch& fetch) noexcept override {
+  bool start(wire::RemoteAccess& access) noexcept override {
     std::lock_guard lock(network_.mutex_);
-    network_.fetches_.push_back({self_, from_, &fetch, network_.roll(network_.weather_.max_delay + 1)});
+    network_.accesses_.push_back({self_, from_, &access, network_.roll(network_.weather_.max_delay + 1)});
+    return true;
   }
-  static void end(wire::Fetch& fetch, bool complete) noexcept {
-    const std::size_t bytes = complete ? fetch.bytes : fetch.bytes / 2;
-    std::memcpy(fetch.to, reinterpret_cast<const void*>(fetch.address), bytes);
-    fetch.done(fetch, complete && fetch.key == kKey);
+  static void end(wire::RemoteAccess& access, bool complete) noexcept {
+    const std::size_t bytes = complete ? access.bytes : access.bytes / 2;
+    auto* there = reinterpret_cast<std::byte*>(access.address);
+    access.writes ? std::memcpy(there, access.local, bytes) : std::memcpy(access.local, there, bytes);
+    access.done(access, complete && access.key == kKey);
   }
 
  private:
@@ -120,7 +123,7 @@ class TestWire final : public wire::Wire {
 
   unsigned poll(std::uint32_t vci, wire::Sink& sink, unsigned) noexcept override {
     std::vector<Network::Stored> due;
-    std::vector<std::pair<wire::Fetch*, bool>> fetched;
+    std::vector<std::pair<wire::RemoteAccess*, bool>> ended;
     unsigned waiting = 0;
     {
       std::lock_guard lock(network_->mutex_);
@@ -139,15 +142,15 @@ class TestWire final : public wire::Wire {
           ++waiting;  // counts as movement: nobody may sleep on a packet that is on its way
         }
       }
-      std::erase_if(network_->fetches_, [&](Network::Waiting& w) {
+      std::erase_if(network_->accesses_, [&](Network::Waiting& w) {
         if (w.process != self_ || w.vci != vci) return false;
         ++waiting;
         if (w.delay-- != 0) return false;
-        fetched.emplace_back(w.fetch, network_->roll(100) >= network_->weather_.broken_fetch_percent);
+        ended.emplace_back(w.access, network_->roll(100) >= network_->weather_.broken_fetch_percent);
         return true;
       });
     }
-    for (const auto& [fetch, complete] : fetched) TestLane::end(*fetch, complete);
+    for (const auto& [access, complete] : ended) TestLane::end(*access, complete);
     for (const Network::Stored& packet : due) {
       sink.deliver({packet.header, packet.prefix.data(), packet.payload.data(), packet.payload.size()});
     }
