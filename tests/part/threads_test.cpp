@@ -103,6 +103,27 @@ INSTANTIATE_TEST_SUITE_P(Cuts, Threads,
                          testing::Values(Cut{64, 64, 64 * 8}, Cut{8, 3, 8 * 3 * 500}, Cut{3, 8, 8 * 3 * 500},
                                          Cut{64, 16, 64 << 10}, Cut{8, 8, 8 * (20 << 10)}));
 
+// What the network writes, and what it breaks off in the middle, which then goes by packets.
+TEST(ThreadsOfOneSend, LongGroupsInBadWeather) {
+  for (const Cut cut : {Cut{4, 3, 12 << 16}, Cut{3, 8, 3 << 18}, Cut{1, 1, 1 << 20}}) {
+    for (const unsigned broken : {0u, 30u, 100u}) {
+      test::run_processes_in({.refuse_percent = 10,
+                              .max_delay = 6,
+                              .max_payload = 30'000,
+                              .fetches = true,
+                              .broken_fetch_percent = broken,
+                              .seed = broken + 1},
+                             2, [&](mpi::Process& process) {
+                               if (process.world()->rank == 0) {
+                                 send_rounds(process, cut, 4, 4);
+                               } else {
+                                 receive_rounds(process, cut, 4, 4);
+                               }
+                             });
+    }
+  }
+}
+
 // Sixty-four at once, the last of which completes the send while the others still return.
 TEST(ThreadsOfOneSend, Sixtyfour) {
   test::run_processes(2, [](mpi::Process& process) {
