@@ -36,7 +36,8 @@ int PMPIX_Comm_create_endpoints(MPI_Comm parent_comm, int my_num_ep, MPI_Info in
  *   requests        `count` of them, sends and receives in any order
  *
  * At the sender it returns when the receiver has started its request as often as the sender: from then on each MPI_Pready moves
- * its partition at once, on the thread that calls it. At the receiver it returns when the sender is known and has been told of the
+ * its partition at once, on the thread that calls it; between hosts a partition of 192 KiB or more begins to, and may need later
+ * calls of MPI at both sides to arrive. At the receiver it returns when the sender is known and has been told of the
  * start. Whichever side calls it, the other one has to make the matching init call, and the receiver to start, before it returns;
  * that both sides call it is usual and not needed. The request stays active, and nothing is completed.
  *

@@ -29,6 +29,7 @@ enum Portal : std::uint8_t { kLink = 18, kClear = 19, kPart = 20, kPlaced = 21, 
 struct Setup {
   std::uint64_t sender;
   std::uint64_t total;  // bytes
+  std::uint64_t each;   // of a partition that lies in a row; 0: they do not
 };
 struct LinkPrefix {
   std::uint64_t sender, receiver, address;

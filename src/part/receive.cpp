@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "p2p/loss.hpp"
@@ -121,15 +122,18 @@ std::int64_t Receive::learn(std::int64_t before, std::int64_t took) noexcept {
 
 // By the holder of the VCI's lock, as the next two.
 void Receive::expose() noexcept {
-  if (args.total() < kExposedBytes || &lane->owner() != vci) return;
-  is_exposed = lane->tx().expose(cursor.data(), args.total(), true, &exposure);
+  if (setup.each < kWrittenBytes || &lane->owner() != vci) return;
+  wire::Exposure exposure;
+  if (!lane->tx().expose(cursor.data(), args.total(), true, &exposure)) return;
+  exposed = exposure.registration;
   const ExposedPrefix prefix{setup.sender, exposure.key, exposure.address};
-  if (is_exposed) say(kExposed, &prefix, sizeof prefix);
+  say(kExposed, &prefix, sizeof prefix);
 }
 
 void Receive::conceal() noexcept {
-  if (is_exposed) lane->tx().conceal(exposure);
-  is_exposed = false;
+  if (exposed == nullptr) return;
+  wire::Exposure exposure{0, 0, std::exchange(exposed, nullptr)};
+  lane->tx().conceal(exposure);
 }
 
 void Receive::link() noexcept {

@@ -48,6 +48,9 @@ struct Arguments {
   std::uint64_t total() const noexcept { return each * partitions; }
 };
 
+// A shorter group is sooner there by packets than written by the network.
+inline constexpr std::uint64_t kWrittenBytes = 192 << 10;
+
 struct Send : mpi::Request, vci::Task {
   struct Group : vci::SendOp {
     Send* send;
@@ -73,14 +76,14 @@ struct Send : mpi::Request, vci::Task {
   std::unique_ptr<Group[]> groups;  // once linked
   Grouping grouping;
   std::uint32_t epoch = 0;
+  std::atomic<std::uint32_t> writing{0};  // groups that the network writes
   Setup setup;
   vci::Lane* lane = nullptr;
   std::uint64_t receiver = 0;
   std::uint64_t address = 0;  // of the receiver's buffer; 0: not to be written
   std::uint64_t peer_total = 0;
-  std::atomic<bool> is_exposed{false};  // the receiver's buffer, to the network, and told before that:
-  std::uint64_t key = 0, exposed_at = 0;
-  std::atomic<std::uint32_t> writing{0};  // groups that the network writes
+  std::uint64_t key = 0, exposed_at = 0;  // of the receiver's buffer to the network, told before is_exposed
+  std::atomic<bool> is_exposed{false};
   bool linked = false, refused = false;
   bool late = false;   // the task is among the domain's
   bool freed = false;  // by its owner
@@ -118,7 +121,6 @@ struct Receive : mpi::Request, vci::Task {
   void expect(std::int64_t within, std::int64_t from) noexcept;  // ns
   static std::int64_t learn(std::int64_t before, std::int64_t took) noexcept;
 
-  static constexpr std::uint64_t kExposedBytes = 192 << 10;  // of the whole: a shorter one is not exposed
   static constexpr std::int64_t kFirstSpread = 1'000'000, kMostSpread = 20'000'000;  // ns
 
   Arguments args;
@@ -133,8 +135,7 @@ struct Receive : mpi::Request, vci::Task {
   mpi::Request* matching = nullptr;
   vci::Lane* lane = nullptr;
   bool linked = false, refused = false, freed = false;
-  bool is_exposed = false;
-  wire::Exposure exposure;
+  void* exposed = nullptr;  // wire::Exposure::registration
 };
 
 void install(vci::Vci& vci) noexcept;

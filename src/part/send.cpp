@@ -8,8 +8,6 @@
 namespace heddle::part {
 namespace {
 
-constexpr std::uint64_t kWrittenBytes =
-    192 << 10;  // a shorter group is sooner there by packets than written by the network
 constexpr std::uint64_t kPacketBytes = 256 << 10;  // a longer group does not go by packets where it can be placed
 
 Send& as_send(mpi::Request& request) noexcept { return static_cast<Send&>(request); }
@@ -55,7 +53,10 @@ void on_written(wire::RemoteAccess& access, bool is_there) {
   Send& send = *group.send;
   delete &static_cast<Writing&>(access);
   send.writing.fetch_sub(1, std::memory_order_release);
-  if (!is_there) return send.lane->stream(group);
+  if (!is_there) {
+    send.is_exposed.store(false, std::memory_order_relaxed);  // the others need not break off, too
+    return send.lane->stream(group);
+  }
   const PlacedPrefix prefix{send.receiver, group.at, group.end - group.at};
   send.lane->post_control({kPlaced, sizeof prefix, 0, 0, send.comm->rank, 0}, &prefix);
   send.done();
@@ -137,7 +138,7 @@ Send::Send(mpi::Comm& c, const Arguments& arguments) noexcept : Request(kSendTyp
   vci = c.vci;
   make_persistent();
   cursor.init(*args.type, args.count * args.partitions, args.buffer);
-  setup = {reinterpret_cast<std::uint64_t>(this), args.total()};
+  setup = {reinterpret_cast<std::uint64_t>(this), args.total(), cursor.contiguous() ? args.each : 0};
   mpi::retain_for_message(c);
   mpi::retain(*args.type);
 }
@@ -174,12 +175,15 @@ Status Send::ready(std::uint32_t partition) noexcept {
     return heddle::error(MPI_ERR_ARG, "partition %u has been made ready before, since the send to rank %d was started",
                          partition, args.peer);
   }
-  if (args.peer != MPI_PROC_NULL && !readiness.is_clear(e)) {
-    vci->progress();  // the receiver may have said it
+  const bool writes = args.each >= kWrittenBytes && is_exposed.load(std::memory_order_relaxed);
+  vci::Vci& mine = *vci;  // whoever waits may free the send as soon as the last partition is taken
+  if (args.peer == MPI_PROC_NULL || readiness.is_clear(e)) {
+    take(partition, e);
+  } else {
+    mine.progress();  // the receiver may have said it
     if (readiness.is_clear(e)) catch_up(e);
-    return Status::ok();
   }
-  take(partition, e);
+  if (writes) mine.progress();  // what the others have begun to write is told when it is there
   return Status::ok();
 }
 
@@ -244,9 +248,15 @@ bool Send::write(Group& group) noexcept {
   one->writes = true;
   one->done = on_written;
   writing.fetch_add(1, std::memory_order_relaxed);
+  vci::Vci& mine = *vci;
+  bool is_started;
   {
-    LockGuard guard(vci->lock());
-    if (lane->tx().start(*one)) return true;
+    LockGuard guard(mine.lock());
+    is_started = lane->tx().start(*one);
+  }
+  if (is_started) {
+    mine.wake_waiters();  // if the network could not take it now, who sleeps has to offer it again
+    return true;
   }
   writing.fetch_sub(1, std::memory_order_release);
   delete one;

@@ -88,8 +88,13 @@ RemoteMemory* memory_of(Window& window, int rank) noexcept {
 }
 
 bool start(vci::Vci& vci, vci::Lane& lane, wire::RemoteAccess& remote) noexcept {
-  LockGuard guard(vci.lock());
-  return lane.tx().start(remote);
+  bool is_started;
+  {
+    LockGuard guard(vci.lock());
+    is_started = lane.tx().start(remote);
+  }
+  if (is_started) vci.wake_waiters();  // if the network could not take it now, who sleeps has to offer it again
+  return is_started;
 }
 
 }  // namespace

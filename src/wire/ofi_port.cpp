@@ -242,9 +242,10 @@ bool OfiPort::start(RemoteAccess& access, OfiLane& lane) noexcept {
     return false;
   }
   access.registration = memory.mr;
+  const std::size_t before = ended_.size();
   add_access(access);
   ask_for_parts();
-  const bool is_refused = !ended_.empty() && ended_.back().access == &access;
+  const bool is_refused = ended_.size() > before && ended_.back().access == &access;
   if (is_refused) ended_.pop_back();
   return !is_refused;
 }
@@ -578,7 +579,8 @@ OfiLane* OfiPort::unresolved() noexcept {
 
 bool OfiPort::is_blocked() noexcept {
   LockGuard guard(lock_);
-  return try_again_ || unresolved_ || !waiting_.empty() || !unposted_.empty();
+  const bool asks = first_access_ != nullptr && (try_again_ || unresolved_);
+  return asks || !ended_.empty() || !waiting_.empty() || !unposted_.empty();
 }
 
 bool OfiPort::try_wait() noexcept {

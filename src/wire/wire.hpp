@@ -90,7 +90,7 @@ class TxLane {
   // other ends of all lanes from the same VCI, until conceal(). False: this wire doesn't, or cannot now.
   virtual bool expose(const void*, std::size_t, bool, Exposure*) noexcept { return false; }
   virtual void conceal(Exposure&) noexcept {}
-  // Begins it; it must stay where it is until it is done. What is written has arrived then. False: nothing was begun, and
+  // Begins it, which is of some bytes; it must stay where it is until it is done. What is written has arrived then. False: nothing was begun, and
   // nobody will be told. REQUIRES: the lock of the VCI of this lane's sender; the other end has exposed it, to a lane between
   // the same two VCIs.
   virtual bool start(RemoteAccess&) noexcept { return false; }
