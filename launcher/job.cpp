@@ -142,8 +142,9 @@ void Job::judge(const RankEnd& end) {
   if (!WIFSIGNALED(end.wait_status)) return judge_code(end.rank, WEXITSTATUS(end.wait_status));
   const int signal = WTERMSIG(end.wait_status);
   if (signal == user_signal_) return end_job(128 + signal, "the job was ended by " + signal_text(signal));
+  const char* during = !end.started ? "" : end.finished ? " after MPI_Finalize" : " while it used MPI";
   fall(end.rank, 128 + signal,
-       "was ended by " + signal_text(signal) + (WCOREDUMP(end.wait_status) ? ", core dumped" : ""));
+       "was ended by " + signal_text(signal) + during + (WCOREDUMP(end.wait_status) ? ", core dumped" : ""));
 }
 
 void Job::judge_code(int rank, int code) {

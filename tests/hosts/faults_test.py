@@ -47,7 +47,7 @@ class Faults:
     def test_a_rank_is_killed(self):
         job = self.stand()
         os.kill(job.ranks()[2], signal.SIGKILL)
-        self.assert_ends(job, SOON, r"rank 2 \(pid \d+\) on h1 was ended by signal 9")
+        self.assert_ends(job, SOON, r"rank 2 \(pid \d+\) on h1 was ended by signal 9 \(Killed\) while it used MPI; ending the job")
         self.assertEqual(job.code, 128 + signal.SIGKILL)
 
     def test_the_process_on_a_host_is_killed(self):
