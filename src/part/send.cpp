@@ -248,16 +248,7 @@ bool Send::write(Group& group) noexcept {
   one->writes = true;
   one->done = on_written;
   writing.fetch_add(1, std::memory_order_relaxed);
-  vci::Vci& mine = *vci;
-  bool is_started;
-  {
-    LockGuard guard(mine.lock());
-    is_started = lane->tx().start(*one);
-  }
-  if (is_started) {
-    mine.wake_waiters();  // if the network could not take it now, who sleeps has to offer it again
-    return true;
-  }
+  if (lane->start(*one)) return true;
   writing.fetch_sub(1, std::memory_order_release);
   delete one;
   return false;

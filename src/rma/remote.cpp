@@ -82,19 +82,9 @@ RemoteMemory* memory_of(Window& window, int rank) noexcept {
   window.has_remotes.store(true, std::memory_order_relaxed);
   const RequestPrefix prefix{target.card.window, reinterpret_cast<std::uint64_t>(made), kAskMemory, 0, 0, false};
   post_packet(*lane, kRequestPortal, window.comm->rank, 0, &prefix, sizeof prefix, nullptr, 0, wire::When::kWithMore);
-  target.counts.sent.fetch_add(
-      1, std::memory_order_relaxed);  // a flush asks behind it, so the window stays until the answer
+  // A flush asks behind it, so the window stays until the answer.
+  target.counts.sent.fetch_add(1, std::memory_order_relaxed);
   return nullptr;
-}
-
-bool start(vci::Vci& vci, vci::Lane& lane, wire::RemoteAccess& remote) noexcept {
-  bool is_started;
-  {
-    LockGuard guard(vci.lock());
-    is_started = lane.tx().start(remote);
-  }
-  if (is_started) vci.wake_waiters();  // if the network could not take it now, who sleeps has to offer it again
-  return is_started;
 }
 
 }  // namespace
@@ -123,7 +113,7 @@ Status start_remote(Window& window, const Operation& operation, mpi::Request** r
   remote.writes = operation.has_in;
   remote.done = on_done;
   memory->open.fetch_add(1, std::memory_order_relaxed);
-  *went = start(*window.comm->vci, *lane, remote);
+  *went = lane->start(remote);
   if (*went) {
     if (request != nullptr) *request = access;
     return Status::ok();

@@ -28,6 +28,16 @@ SendOp::Pushed push_control(SendOp& op, Lane& lane) {
 
 }  // namespace
 
+bool Lane::start(wire::RemoteAccess& access) noexcept {
+  bool is_started;
+  {
+    LockGuard guard(owner_.lock());
+    is_started = tx_.start(access);
+  }
+  if (is_started) owner_.wake_waiters();  // if the network could not take it now, who sleeps has to offer it again
+  return is_started;
+}
+
 void Lane::queue(SendOp& op) noexcept { add(queue_, op); }
 void Lane::stream(SendOp& op) noexcept { add(streams_, op); }
 

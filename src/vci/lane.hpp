@@ -42,6 +42,9 @@ class Lane {
   // The most that one packet carries.
   std::size_t max_packet() const noexcept { return tx_.max_payload(); }
 
+  // Begins an access to the memory at the other end, as TxLane::start(); by a caller without the lock of the VCI.
+  bool start(wire::RemoteAccess& access) noexcept;
+
   // Sends at once if nothing is queued and there is room. False: nothing happened, queue() it.
   bool try_post(const wire::Header& header, const void* prefix, wire::Payload& payload) noexcept {
     LockGuard guard(lock_);
