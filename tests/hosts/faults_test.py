@@ -112,7 +112,7 @@ class Survive(Case):
     def assert_others_went_on(self, job, code, others, *regexes):
         job.finish()
         self.assertEqual(job.code, code, job.err)
-        self.assertEqual(sorted(job.out.splitlines()), [f"rank {rank} went on" for rank in others])
+        self.assertEqual(sorted(job.out.splitlines()), [f"rank {rank} went on" for rank in others], job.err)
         self.assert_fails(self.hosts, job, *regexes)
 
     def test_a_rank_is_killed(self):
