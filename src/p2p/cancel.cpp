@@ -73,8 +73,8 @@ void on_taken_back(vci::Vci& vci, const wire::Packet& packet) {
       send.everything_there = true;
       return vci.wake_waiters();
     }
-    send.taken_back = send.streaming;
-    if (send.taken_back) return;  // its next push ends it
+    send.taken_back = is_in_use(send);
+    if (send.taken_back) return;  // the end of that ends it, too
   }
   end_cancelled(send);
 }

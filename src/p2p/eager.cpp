@@ -81,7 +81,7 @@ void on_eager_data(vci::Vci& vci, const wire::Packet& packet) NO_THREAD_SAFETY_A
   if (receive == nullptr) return;
   receive->take(prefix.at, packet.payload, packet.payload_bytes);
   if (receive->arrived != receive->expected) return;
-  const FinPrefix fin{prefix.sender};
+  const FinPrefix fin{prefix.sender, 0};
   answer(*receive, kFin, &fin, sizeof fin);
   finish(*receive);
 }

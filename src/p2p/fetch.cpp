@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "p2p/receive.hpp"
+#include "p2p/rendezvous.hpp"
+#include "p2p/send.hpp"
 #include "vci/vci.hpp"
 
 namespace heddle::p2p {
@@ -15,8 +18,13 @@ struct FetchOp : wire::RemoteAccess {
 
 namespace {
 
-void say_fin(ReceiveRequest& receive, std::uint64_t sender) noexcept {
-  const FinPrefix fin{sender};
+// Of a message that is sent behind its announcement. Lives until the network has it.
+struct PushOp : wire::RemoteAccess {
+  SendRequest* send = nullptr;
+};
+
+void say_fin(ReceiveRequest& receive, std::uint64_t sender, bool landed) noexcept {
+  const FinPrefix fin{sender, landed};
   answer(receive, kFin, &fin, sizeof fin);
   finish(receive);
 }
@@ -31,9 +39,22 @@ void on_fetched(wire::RemoteAccess& access, bool complete) NO_THREAD_SAFETY_ANAL
   auto& op = static_cast<FetchOp&>(access);
   ReceiveRequest& receive = *op.receive;
   const std::uint64_t sender = op.sender;
+  const bool landed = op.kind == wire::RemoteAccess::Kind::kLand;
   receive.vci->pool().destroy(&op);
   receive.fetching = nullptr;
-  complete ? say_fin(receive, sender) : ask_for_push(receive, sender);
+  complete ? say_fin(receive, sender, landed) : ask_for_push(receive, sender);
+}
+
+void on_pushed(wire::RemoteAccess& access, bool) {
+  auto& op = static_cast<PushOp&>(access);
+  SendRequest& send = *op.send;
+  delete &op;
+  {
+    LockGuard guard(send.lane->lock());
+    send.behind = SendRequest::Behind::kGone;
+    if (send.streaming || !(send.everything_there || send.taken_back)) return;
+  }
+  finish_send(send);
 }
 
 }  // namespace
@@ -43,7 +64,10 @@ bool expose(SendRequest& send, vci::Lane& lane) noexcept {
   // In a spread communicator the lane may be another VCI's than the one that the receiver answers and fetches from.
   if (!send.cursor.contiguous() || &lane.owner() != send.vci) return false;
   send.cursor.seek(0);
-  return lane.tx().expose(send.cursor.data(), send.cursor.total(), false, &send.exposure);
+  if (!lane.tx().expose(send.cursor.data(), send.cursor.total(), false, &send.exposure)) return false;
+  const bool is_pushed = lane.tx().begin_message(send.cursor.total());
+  send.behind = is_pushed && !send.stays ? SendRequest::Behind::kWanted : SendRequest::Behind::kNot;
+  return true;
 }
 
 void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byte* payload,
@@ -72,7 +96,33 @@ void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byt
   receive.arrived = receive.expected;
   if (op->bytes == 0) return on_fetched(*op, true);
   receive.fetching = op;
+  using Kind = wire::RemoteAccess::Kind;
+  op->kind = Kind::kLand;
+  if (op->bytes == rts.total && lane->tx().start(*op)) return;
+  op->kind = Kind::kRead;
   if (!lane->tx().start(*op)) on_fetched(*op, false);
+}
+
+bool push_behind(SendRequest& send, vci::Lane& lane, const RtsPrefix& rts, wire::Payload& payload) noexcept {
+  auto* op = new (std::nothrow) PushOp;
+  if (op == nullptr) {
+    send.behind = SendRequest::Behind::kNot;  // it is only announced, next time
+    return false;
+  }
+  op->kind = wire::RemoteAccess::Kind::kPush;
+  op->send = &send;
+  send.cursor.seek(0);
+  op->key = send.exposure.key;
+  op->local = send.cursor.data();
+  op->bytes = rts.total;
+  op->done = on_pushed;
+  const bool has_gone = lane.tx().try_send_before(*op, header_of(send, kRtsFetch, sizeof rts), &rts, payload);
+  if (has_gone) {
+    send.behind = SendRequest::Behind::kUnderWay;
+  } else {
+    delete op;
+  }
+  return has_gone;
 }
 
 }  // namespace heddle::p2p

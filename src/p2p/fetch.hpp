@@ -6,6 +6,11 @@
 // Method:  the sender exposes its buffer, if it lies in one piece, and says where. The receiver, once it has matched,
 //          fetches into the user's buffer, if that is in one piece too, and says fin. What cannot be fetched is asked for
 //          with cts, as if nothing had been exposed (rendezvous.hpp).
+// Pushed:  where the lane finds that better (wire.hpp, begin_message), the message goes right behind its announcement, without the
+//          reading's round trip, and lands in the receive that the announcement finds, or that finds the announcement before
+//          anybody polls again: who answers a message often waits for the next one a moment later. Where there is none, or
+//          not one that could be read into, the wire drops it, and it is fetched as above; fin says so, and the
+//          next ones are not pushed.
 // Threads: the receiver's side is guarded by its VCI's lock, the sender's by the lane's.
 // Cost:    a round trip before the first byte, which is why messages of one packet go without it.
 #pragma once
@@ -18,6 +23,8 @@ namespace heddle::p2p {
 // Makes the message readable for its receiver. False: it must be pushed.
 bool expose(SendRequest& send, vci::Lane& lane) noexcept;
 
+// Sends an announcement of an exposed message with the message behind it. False: no room now; nothing has gone.
+bool push_behind(SendRequest& send, vci::Lane& lane, const RtsPrefix& rts, wire::Payload& payload) noexcept;
 // Answers an announcement whose payload says where the message lies. Afterwards `receive` may be gone.
 void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byte* payload,
                    std::size_t payload_bytes) noexcept;

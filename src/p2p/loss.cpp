@@ -43,7 +43,16 @@ bool fail(SendRequest& send) noexcept {
   return true;
 }
 
-bool give_up(SendRequest& send) noexcept { return is_lost(*send.comm, send.args.peer) && fail(send); }
+// The wire ends what is pushed to a process that is lost, and a living one takes it.
+bool is_read_by_network(SendRequest& send) noexcept {
+  if (send.lane == nullptr) return false;
+  LockGuard guard(send.lane->lock());
+  return send.behind == SendRequest::Behind::kUnderWay;
+}
+
+bool give_up(SendRequest& send) noexcept {
+  return is_lost(*send.comm, send.args.peer) && !is_read_by_network(send) && fail(send);
+}
 
 // Lets go of a receive that was matched with a message of which not all has come. False: somebody writes into its buffer
 // just now. REQUIRES: the VCI's lock.
@@ -96,6 +105,7 @@ bool silence(SendRequest& send, vci::Lane& lane, bool* over) noexcept {
 }
 
 bool revoke(SendRequest& send) noexcept {
+  if (is_read_by_network(send)) return false;
   bool over = is_lost(*send.comm, send.args.peer) || send.lane->cancel(send);
   if (!over && !silence(send, *send.lane, &over)) return false;
   if (!over) return true;

@@ -8,10 +8,10 @@
 //   written      prefix {receiver, bytes}                 of the rest, so many bytes have been written
 //   ack          prefix {sender}
 //   push         prefix {sender, at, bytes}               the receiver had claimed these bytes and could not read them
-//   fin          prefix {sender}                          the receiver has all, and had claimed some or fetched it
+//   fin          prefix {sender, landed}                  the receiver has all, and had claimed some or fetched it
 //   take back    {context, source, tag}, prefix {sender, process, vci}   off the list with it, if it is not matched (cancel.hpp)
 //   taken back   prefix {sender}                          it was not, and is not there any more
-//   rts fetch    {context, source, tag}, prefix of rts    payload: where the message lies; the receiver fetches it
+//   rts fetch    {context, source, tag}, prefix of rts    payload: where the message lies; the receiver fetches it, unless it comes behind
 //   rts eager    as rts, without an offer; code: the sender's VCI   the rest follows, unasked (eager.hpp)
 //   eager data   {code, context, source} as its rts, prefix {sender, at}   payload: the bytes from `at` on
 //
@@ -97,6 +97,7 @@ struct PushPrefix {
 };
 struct FinPrefix {
   std::uint64_t sender;
+  std::uint64_t landed;  // of one that was pushed: it has not been fetched
 };
 // The last two: where the answer goes.
 struct TakeBackPrefix {

@@ -46,7 +46,7 @@ constexpr float kBothFrom = 1.3f;
 // The receive needs its pull no more, having got so many bytes, or 0: it was given up.
 void let_go(ReceiveRequest& receive, std::size_t bytes) noexcept {
   Pull& pull = *std::exchange(receive.pull, nullptr);
-  const FinPrefix fin{pull.sender};
+  const FinPrefix fin{pull.sender, 0};
   if (pull.claimed) answer(receive, kFin, &fin, sizeof fin);
   if (pull.times != nullptr) pull.times->end(pull.offer.is_for_both(), bytes, kBothFrom, now_ns);
   pull.receive = nullptr;

@@ -46,11 +46,6 @@ wire::Units units_of(const Range& range, std::size_t unit) noexcept {
   return {static_cast<std::uint32_t>(range.at / unit), static_cast<std::uint32_t>((range.bytes + unit - 1) / unit)};
 }
 
-void finish_send(SendRequest& send) noexcept {
-  withdraw_offer(send);
-  finish(send);
-}
-
 std::uint32_t units_to_write(const SendRequest& send, std::size_t unit) noexcept {
   return std::min<std::uint32_t>(units_to_copy(send.claims, send.offer, send.vci->domain(), unit), kMostWritten);
 }
@@ -100,7 +95,7 @@ Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
   Range* range = next_range(send, unit);
   if (range == nullptr) {
     send.streaming = false;
-    if (send.everything_there) finish_send(send);
+    if (send.everything_there && !is_in_use(send)) finish_send(send);
     return Pushed::kFinished;
   }
   const bool own = range == &send.mine;
@@ -115,7 +110,9 @@ Pushed push_data(vci::SendOp& op, vci::Lane& lane) {
   range->bytes -= n;
   if (own) send.pushed += n;
   if (send.pushed < send.cursor.total()) return writes && range->bytes == 0 ? Pushed::kTurn : Pushed::kMore;
-  finish_send(send);  // the receiver has claimed nothing, so it won't say fin
+  send.streaming = false;
+  send.everything_there = true;  // the receiver has claimed nothing, so it won't say fin
+  if (!is_in_use(send)) finish_send(send);
   return Pushed::kFinished;
 }
 
@@ -134,13 +131,23 @@ Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept {
   const RtsPrefix prefix{send.cursor.total(), name_of(send), send.offer.bits()};
   const FetchFrom from{send.exposure.key, send.exposure.address};
   wire::Payload payload = fetched ? wire::Payload{&from, sizeof from} : bytes_at(send, 0, first);
+  if (fetched && send.behind == SendRequest::Behind::kWanted && !lane.is_closed()) {
+    return push_behind(send, lane, prefix, payload) ? Pushed::kFinished : Pushed::kBlocked;
+  }
   const std::uint8_t portal = fetched ? kRtsFetch : kRts;
   return lane.send(header_of(send, portal, sizeof prefix), &prefix, payload) ? Pushed::kFinished : Pushed::kBlocked;
+}
+
+void finish_send(SendRequest& send) noexcept {
+  withdraw_offer(send);
+  if (send.taken_back) send.cancelled = true;
+  finish(send);
 }
 
 void withdraw_offer(SendRequest& send) noexcept {
   if (send.exposure.registration != nullptr) {
     send.lane->tx().conceal(send.exposure);
+    send.lane->tx().end_message();
     send.exposure = {};
   }
   if (!send.offer) return;
@@ -192,13 +199,15 @@ void on_push(vci::Vci&, const wire::Packet& packet) {
 }
 
 void on_fin(vci::Vci&, const wire::Packet& packet) {
-  auto& send = *reinterpret_cast<SendRequest*>(packet.prefix_as<FinPrefix>().sender);
+  const auto prefix = packet.prefix_as<FinPrefix>();
+  auto& send = *reinterpret_cast<SendRequest*>(prefix.sender);
   vci::Vci& vci = *send.vci;
   {
     LockGuard guard(send.lane->lock());
     send.everything_there = true;
+    if (send.behind >= SendRequest::Behind::kUnderWay) send.lane->tx().note_pushed(prefix.landed != 0);
     if (send.revoked) return vci.wake_waiters();
-    if (send.streaming) return;  // its next push finds nothing to do
+    if (is_in_use(send)) return;  // its next push finds nothing to do, or what is under way ends
   }
   finish_send(send);
 }

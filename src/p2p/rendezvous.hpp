@@ -32,4 +32,11 @@ vci::SendOp::Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept
 // Takes back what a send has offered. REQUIRES: nobody was told of it, or the message is through.
 void withdraw_offer(SendRequest& send) noexcept;
 
+// Whether the sender's buffer is used on, when all is at the receiver. REQUIRES: the lane's lock.
+inline bool is_in_use(const SendRequest& send) noexcept {
+  return send.streaming || send.behind == SendRequest::Behind::kUnderWay;
+}
+// Finishes a send that its receiver has, or has given back. REQUIRES: without the lane's lock: !is_in_use().
+void finish_send(SendRequest& send) noexcept;
+
 }  // namespace heddle::p2p

@@ -49,8 +49,11 @@ struct SendRequest : Request, vci::MessageOp {
   Mode mode;
   bool streaming = false;  // among the lane's streams
   bool everything_there = false;
-  bool revoked = false;     // loss.hpp: the peer may name it, and nothing comes of that
-  bool taken_back = false;  // cancel.hpp: the peer has forgotten it, and its stream has to end
+  bool revoked : 1 = false;     // loss.hpp: the peer may name it, and nothing comes of that
+  bool taken_back : 1 = false;  // cancel.hpp: the peer has forgotten it, and what still uses it has to end
+  enum class Behind : std::uint8_t { kNot, kWanted, kUnderWay, kGone };
+  Behind behind =
+      Behind::kNot;  // its announcement goes the message (fetch.hpp), which the network reads here while under way
   Arguments args;
   vci::Lane* lane = nullptr;
   mpi::PackCursor cursor;

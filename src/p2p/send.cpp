@@ -109,6 +109,7 @@ Status SendRequest::start() noexcept {
   whole = is_long && vci->domain().long_messages() == vci::LongMessages::kEager;
   const wire::Header header = header_of(*this, kEager, 0);
   stays = answered = streaming = everything_there = taken_back = false;
+  behind = Behind::kNot;
   mine = handed_back = {};
   pushed = 0;
   lane->queue_message(*this, {{header.context, header.source, header.tag}, name_of(*this), cursor.total()});

@@ -245,7 +245,7 @@ bool Send::write(Group& group) noexcept {
   one->address = exposed_at + group.at;
   one->local = from.data();
   one->bytes = group.end - group.at;
-  one->writes = true;
+  one->kind = wire::RemoteAccess::Kind::kWrite;
   one->done = on_written;
   writing.fetch_add(1, std::memory_order_relaxed);
   if (lane->start(*one)) return true;

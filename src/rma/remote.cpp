@@ -110,7 +110,7 @@ Status start_remote(Window& window, const Operation& operation, mpi::Request** r
   remote.address = memory->address + operation.at + operation.done;
   remote.local = local.data();
   remote.bytes = bytes;
-  remote.writes = operation.has_in;
+  remote.kind = operation.has_in ? wire::RemoteAccess::Kind::kWrite : wire::RemoteAccess::Kind::kRead;
   remote.done = on_done;
   memory->open.fetch_add(1, std::memory_order_relaxed);
   *went = lane->start(remote);

@@ -146,7 +146,16 @@ Status Fabric::bind_to(const std::string& address) {
   return open_fabric();
 }
 
+// Where a tagged message goes at once, whatever its length: what drives TCP itself. ofi_rxm asks its receiver first, too.
+void Fabric::ask_for_tags() noexcept {
+  const std::string name = provider();
+  const bool is_alone = name == "net" || (name == "tcp" && library_.version() >= FI_VERSION(1, 18));
+  if (!is_alone || (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0) return;
+  for (std::uint64_t* caps : {&info_->caps, &info_->tx_attr->caps, &info_->rx_attr->caps}) *caps |= FI_TAGGED;
+}
+
 Status Fabric::open_fabric() {
+  ask_for_tags();
   const int failed = library_.fabric(info_->fabric_attr, &fabric_, nullptr);
   if (failed == 0) return Status::ok();
   return error(MPI_ERR_OTHER, "cannot open provider %s of libfabric: %s", provider().c_str(),

@@ -71,11 +71,14 @@ class Fabric {
   Status bind_to(const std::string& address);
   // Whether the provider can say of a write that it has arrived (FI_DELIVERY_COMPLETE). Asks it once. Any thread.
   bool tells_of_arrival() noexcept;
+  // Whether a message of middle length gets there sooner behind its announcement than by a read: its endpoints take tagged ones.
+  bool pushes() const noexcept { return (info_->caps & FI_TAGGED) != 0; }
 
  private:
   Fabric() = default;
   Status find_addresses(const FabricChoice& choice);
   Status open_fabric();
+  void ask_for_tags() noexcept;
 
   FabricLibrary library_;
   fi_info* info_ = nullptr;

@@ -12,7 +12,7 @@ bool read_frame_header(const std::byte* frame, std::size_t bytes, const SipKey& 
          out->bytes == bytes - sizeof *out;
 }
 
-bool read_packet(const std::byte** at, const std::byte* end, Packet* out) noexcept {
+bool read_packet(const std::byte** at, const std::byte* end, Packet* out, std::uint32_t* behind) noexcept {
   PacketHeader head;
   const auto left = static_cast<std::size_t>(end - *at);
   if (left < sizeof head) return false;
@@ -21,6 +21,7 @@ bool read_packet(const std::byte** at, const std::byte* end, Packet* out) noexce
   if (prefix > kMaxPrefix || head.payload_bytes > left || framed_bytes(prefix, head.payload_bytes) > left) return false;
   const std::byte* body = *at + sizeof head;
   *out = {head.header, body, body + prefix, head.payload_bytes};
+  if (behind != nullptr) *behind = head.behind;
   *at += framed_bytes(prefix, head.payload_bytes);
   return true;
 }

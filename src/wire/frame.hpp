@@ -50,7 +50,7 @@ static_assert(sizeof(FrameHeader) == 32 && offsetof(FrameHeader, source) == 8 &&
 struct PacketHeader {
   Header header;
   std::uint32_t payload_bytes = 0;
-  std::uint32_t unused = 0;
+  std::uint32_t behind = 0;  // bytes that come behind the frame, tagged with the first 8 bytes of the payload
 };
 static_assert(sizeof(PacketHeader) == 24);
 
@@ -64,6 +64,6 @@ bool read_frame_header(const std::byte* frame, std::size_t bytes, const SipKey& 
 
 // Takes the packet at *at off the rest of a frame, which ends at `end`, and moves *at behind it. False: there is none, or
 // it makes no sense. Its payload is not aligned to more than 8 bytes.
-bool read_packet(const std::byte** at, const std::byte* end, Packet* out) noexcept;
+bool read_packet(const std::byte** at, const std::byte* end, Packet* out, std::uint32_t* behind = nullptr) noexcept;
 
 }  // namespace heddle::wire

@@ -14,7 +14,7 @@ bool OfiLane::try_send(const Header& header, const void* prefix, Payload& payloa
   const bool is_alone = frame_ == nullptr;
   const bool gathers = payload.when == When::kWithMore ||
                        (payload.when == When::kSoon && (!is_alone || now_ns() - last_gone_ < kQuietNs));
-  if (!append(header, prefix, payload)) return false;
+  if (!append(header, 0, prefix, payload)) return false;
   if ((!gathers || frame_->bytes >= kEnough) && push()) return true;
   if (is_alone && !gathers) {
     // Whoever sends must know that it has not gone: the next call of MPI may be far away.
@@ -26,7 +26,30 @@ bool OfiLane::try_send(const Header& header, const void* prefix, Payload& payloa
   return true;
 }
 
-bool OfiLane::append(const Header& header, const void* prefix, Payload& payload) noexcept {
+// Where one of several on their way the reads of one go on while the next are asked for: pushing is slower there.
+bool OfiLane::begin_message(std::size_t bytes) noexcept {
+  const bool is_alone = messages_.fetch_add(1, std::memory_order_relaxed) == 0;
+  if (!is_alone || !port_.pushes() || bytes > OfiPort::kMostPushed) return false;
+  if (not_pushed_ == 0) return true;
+  --not_pushed_;
+  return false;
+}
+
+// In a frame that has gone: who gets it must know what comes next on the connection.
+bool OfiLane::try_send_before(RemoteAccess& behind, const Header& header, const void* prefix,
+                              Payload& payload) noexcept {
+  if (!is_resolved() && !wire_.resolve(*this)) return false;
+  LockGuard guard(port_.lock());
+  if (!push() || !append(header, static_cast<std::uint32_t>(behind.bytes), prefix, payload)) return false;
+  if (!push()) {
+    port_.give_back(*std::exchange(frame_, nullptr));
+    return false;
+  }
+  port_.push(behind, *this);
+  return true;
+}
+
+bool OfiLane::append(const Header& header, std::uint32_t behind, const void* prefix, Payload& payload) noexcept {
   const std::size_t bytes = framed_bytes(header.prefix_bytes, payload.bytes);
   if (frame_ != nullptr && frame_->bytes + bytes > OfiPort::kFrameBytes && !push()) return false;
   if (frame_ == nullptr) {
@@ -37,7 +60,7 @@ bool OfiLane::append(const Header& header, const void* prefix, Payload& payload)
     packets_ = 0;
   }
   std::byte* at = frame_->data + frame_->bytes;
-  const PacketHeader head{header, static_cast<std::uint32_t>(payload.bytes), 0};
+  const PacketHeader head{header, static_cast<std::uint32_t>(payload.bytes), behind};
   std::memcpy(at, &head, sizeof head);
   if (header.prefix_bytes != 0) std::memcpy(at + sizeof head, prefix, header.prefix_bytes);
   payload.take(at + sizeof head + header.prefix_bytes, payload.bytes);

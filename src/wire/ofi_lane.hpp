@@ -29,6 +29,11 @@ class OfiLane final : public TxLane {
   void conceal(Exposure& exposure) noexcept override { port_.conceal(exposure); }
   bool accesses() const noexcept override { return true; }
   bool start(RemoteAccess& access) noexcept override { return port_.start(access, *this); }
+  bool begin_message(std::size_t bytes) noexcept override;
+  void end_message() noexcept override { messages_.fetch_sub(1, std::memory_order_relaxed); }
+  void note_pushed(bool landed) noexcept override { not_pushed_ = landed ? 0 : kNotPushed; }
+  bool try_send_before(RemoteAccess& behind, const Header& header, const void* prefix,
+                       Payload& payload) noexcept override;
 
   ProcessId peer() const noexcept { return peer_; }
   std::uint32_t to() const noexcept { return to_; }
@@ -47,8 +52,11 @@ class OfiLane final : public TxLane {
  private:
   static constexpr std::int64_t kQuietNs = 3000;
   static constexpr std::size_t kEnough = 8 << 10;
+  // Messages that are only announced after one that did not land: then one is pushed again.
+  static constexpr unsigned kNotPushed = 16;
 
-  bool append(const Header& header, const void* prefix, Payload& payload) noexcept REQUIRES(port_.lock());
+  bool append(const Header& header, std::uint32_t behind, const void* prefix, Payload& payload) noexcept
+      REQUIRES(port_.lock());
 
   OfiWire& wire_;
   OfiPort& port_;
@@ -56,6 +64,8 @@ class OfiLane final : public TxLane {
   const std::uint32_t to_;
   std::atomic<bool> resolved_{false};
   fi_addr_t address_ = FI_ADDR_UNSPEC;
+  std::atomic<unsigned> messages_{0};  // that are exposed
+  unsigned not_pushed_ = 0;            // of the next ones; the sender's
 
   // Guarded by the port's lock.
   OfiSend* frame_ = nullptr;  // the open one

@@ -3,6 +3,7 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
 
 #include <algorithm>
 #include <cstring>
@@ -237,8 +238,11 @@ bool OfiPort::start(RemoteAccess& access, OfiLane& lane) noexcept {
   LockGuard guard(lock_);
   access.lane = &lane;
   OfiMemory memory;
+  const bool lands = access.kind == RemoteAccess::Kind::kLand;
   if (std::ranges::count(lost_, lane.peer()) != 0 ||  // lose() ends what was there before
-      !register_local(access.local, access.bytes, access.writes ? FI_WRITE : FI_READ, &memory)) {
+      (lands && !take_behind(access)) ||
+      !register_local(access.local, access.bytes, access.kind == RemoteAccess::Kind::kWrite ? FI_WRITE : FI_READ,
+                      &memory)) {
     return false;
   }
   access.registration = memory.mr;
@@ -248,6 +252,19 @@ bool OfiPort::start(RemoteAccess& access, OfiLane& lane) noexcept {
   const bool is_refused = ended_.size() > before && ended_.back().access == &access;
   if (is_refused) ended_.pop_back();
   return !is_refused;
+}
+
+bool OfiPort::take_behind(const RemoteAccess& access) noexcept {
+  return std::erase_if(behind_, [&](const Behind& behind) {
+           return behind.key == access.key && behind.bytes == access.bytes;
+         }) != 0;
+}
+
+void OfiPort::push(RemoteAccess& access, OfiLane& lane) noexcept {
+  access.lane = &lane;
+  if (start_next_part(access, lane) == 0) return;
+  add_access(access);
+  try_again_ = true;  // by poll(), who can also tell of a failure
 }
 
 void OfiPort::add_access(RemoteAccess& access) noexcept {
@@ -279,30 +296,41 @@ OfiPart& OfiPort::take_part() noexcept {
   return part;
 }
 
+// libfabric's code.
+ssize_t OfiPort::start_next_part(RemoteAccess& access, OfiLane& lane) noexcept {
+  OfiPart& part = take_part();
+  const bool is_whole = access.kind == RemoteAccess::Kind::kPush || access.kind == RemoteAccess::Kind::kLand;
+  const std::size_t bytes =
+      is_whole ? access.bytes
+               : std::min({access.bytes - access.asked, kPartBytes, fabric_->info().ep_attr->max_msg_size});
+  const ssize_t code = start_part(access, bytes, lane.address(), part);
+  if (code != 0) {
+    free_parts_.push_back(&part);
+    return code;
+  }
+  part.access = &access;
+  access.asked += bytes;
+  ++access.in_flight;
+  ++lane.parts;
+  return 0;
+}
+
 void OfiPort::ask_for_parts() noexcept {
   try_again_ = unresolved_ = false;
-  const std::size_t most = std::min(kPartBytes, fabric_->info().ep_attr->max_msg_size);
   const OfiLane* blocked = nullptr;
   for (RemoteAccess *access = first_access_, *next; access != nullptr; access = next) {
     next = access->next;
     auto& lane = static_cast<OfiLane&>(*access->lane);
     unresolved_ |= !lane.is_resolved();
-    while (&lane != blocked && may_start(lane) && access->in_flight < kPartsOfAccess && !access->failed &&
+    const bool lands = access->kind == RemoteAccess::Kind::kLand;
+    while ((lands || (&lane != blocked && may_start(lane))) && access->in_flight < kPartsOfAccess && !access->failed &&
            access->asked < access->bytes) {
-      OfiPart& part = take_part();
-      const std::size_t bytes = std::min(access->bytes - access->asked, most);
-      const ssize_t code = start_part(*access, bytes, lane.address(), part);
-      if (code != 0) {
-        free_parts_.push_back(&part);
-        try_again_ |= code == -FI_EAGAIN;
-        if (code == -FI_EAGAIN) blocked = &lane;  // the next one may go elsewhere
-        access->failed = code != -FI_EAGAIN;
-        break;
-      }
-      part.access = access;
-      access->asked += bytes;
-      ++access->in_flight;
-      ++lane.parts;
+      const ssize_t code = start_next_part(*access, lane);
+      if (code == 0) continue;
+      try_again_ |= code == -FI_EAGAIN;
+      if (code == -FI_EAGAIN) blocked = &lane;  // the next one may go elsewhere
+      access->failed = code != -FI_EAGAIN;
+      break;
     }
     if (access->asked < access->bytes && !access->failed) continue;
     remove_access(*access);
@@ -316,8 +344,30 @@ ssize_t OfiPort::start_part(const RemoteAccess& access, std::size_t bytes, fi_ad
   void* descriptor = OfiMemory{static_cast<fid_mr*>(access.registration)}.descriptor();
   const fi_rma_iov remote{access.address + access.asked, bytes, access.key};
   const fi_msg_rma message{&piece, &descriptor, 1, to, &remote, 1, &part.context, 0};
-  return access.writes ? fi_writemsg(endpoint_, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE)
-                       : fi_readmsg(endpoint_, &message, FI_COMPLETION);
+  switch (access.kind) {
+    case RemoteAccess::Kind::kRead:
+      return fi_readmsg(endpoint_, &message, FI_COMPLETION);
+    case RemoteAccess::Kind::kWrite:
+      return fi_writemsg(endpoint_, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+    case RemoteAccess::Kind::kPush:
+      return fi_tsend(endpoint_, access.local, bytes, descriptor, to, access.key, &part.context);
+    case RemoteAccess::Kind::kLand:
+      break;
+  }
+  return fi_trecv(endpoint_, access.local, bytes, descriptor, FI_ADDR_UNSPEC, access.key, 0, &part.context);
+}
+
+void OfiPort::drop_unwanted(Handler& handler) noexcept {
+  if (unwanted_ == nullptr) unwanted_.reset(new (std::nothrow) std::byte[kMostPushed]);
+  for (const Behind& behind : behind_) {
+    OfiPart& part = take_part();
+    part.kind = OfiOperation::Kind::kDropped;
+    const ssize_t code = unwanted_ == nullptr ? -FI_ENOMEM
+                                              : fi_trecv(endpoint_, unwanted_.get(), kMostPushed, nullptr,
+                                                         FI_ADDR_UNSPEC, behind.key, 0, &part.context);
+    if (code != 0) handler.lost(identity_.self, fabric_->library().strerror(static_cast<int>(-code)));
+  }
+  behind_.clear();
 }
 
 void OfiPort::end_access(RemoteAccess& access) noexcept {
@@ -336,6 +386,11 @@ void OfiPort::end_part(OfiPart& part, bool complete) noexcept {
   end_access(access);
 }
 
+void OfiPort::end_dropped(OfiPart& part) noexcept {
+  part.kind = OfiOperation::Kind::kPart;
+  free_parts_.push_back(&part);
+}
+
 bool OfiPort::lose(ProcessId peer, bool finally) noexcept {
   LockGuard guard(lock_);
   if (!std::ranges::count(lost_, peer)) lost_.push_back(peer);
@@ -347,7 +402,12 @@ bool OfiPort::lose(ProcessId peer, bool finally) noexcept {
   const auto goes_there = [peer](const OfiPart& part) {
     return part.access != nullptr && static_cast<OfiLane*>(part.access->lane)->peer() == peer;
   };
-  if (!finally && std::ranges::any_of(parts_, goes_there)) return false;
+  if (!finally && std::ranges::any_of(parts_, goes_there)) {
+    for (OfiPart& part : parts_) {  // the provider does not know where what is to land comes from
+      if (goes_there(part) && part.access->kind == RemoteAccess::Kind::kLand) fi_cancel(&endpoint_->fid, &part.context);
+    }
+    return false;
+  }
   forsake(peer);
   return true;
 }
@@ -401,6 +461,8 @@ void OfiPort::take_completion(const fi_cq_data_entry& entry) noexcept {
       return give_back(static_cast<OfiSend&>(operation));
     case OfiOperation::Kind::kPart:
       return end_part(static_cast<OfiPart&>(operation), true);
+    case OfiOperation::Kind::kDropped:
+      return end_dropped(static_cast<OfiPart&>(operation));
     case OfiOperation::Kind::kReceive:
       arrived_.push_back({&static_cast<OfiReceive&>(operation), static_cast<const std::byte*>(entry.buf),
                           (entry.flags & FI_RECV) != 0 ? entry.len : 0, (entry.flags & FI_MULTI_RECV) != 0, false});
@@ -420,6 +482,8 @@ void OfiPort::take_failure(Handler& handler) noexcept {
     }
     case OfiOperation::Kind::kPart:
       return end_part(static_cast<OfiPart&>(operation), false);
+    case OfiOperation::Kind::kDropped:
+      return end_dropped(static_cast<OfiPart&>(operation));
     case OfiOperation::Kind::kReceive: {
       // A sender's connection broke in the middle of a message, or somebody sent one that is too long.
       counts_.strange.fetch_add(1, std::memory_order_relaxed);
@@ -478,7 +542,13 @@ void OfiPort::deliver(Handler& handler, const Arrived& arrived) noexcept {
   const std::byte* at = arrived.data + sizeof frame;
   const std::byte* const end = arrived.data + arrived.bytes;
   Packet packet;
-  for (std::uint32_t i = 0; i < frame.packets && read_packet(&at, end, &packet); ++i) handler.packet(frame, packet);
+  std::uint32_t behind = 0;
+  for (std::uint32_t i = 0; i < frame.packets && read_packet(&at, end, &packet, &behind); ++i) {
+    if (behind != 0 && packet.payload_bytes >= sizeof(Behind::key)) {
+      std::memcpy(&behind_.emplace_back(0, behind).key, packet.payload, sizeof(Behind::key));
+    }
+    handler.packet(frame, packet);
+  }
 }
 
 // The net provider of libfabric before 1.20, and ofi_rxm, say that they let go of a buffer when the last place in it has its
@@ -533,6 +603,7 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
     has_room_ = false;
     if (!waiting_.empty()) push_waiting();
     if (!unposted_.empty()) post_again(handler);
+    if (!behind_.empty()) drop_unwanted(handler);
     const unsigned taken = take_completions(handler, limit);
     if (first_access_ != nullptr && (taken != 0 || try_again_ || unresolved_)) ask_for_parts();
     // Somebody waits for just that. Otherwise a send that has gone is no news.
@@ -544,6 +615,11 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
   for (const Arrived& arrived : arrived_) deliver(handler, arrived);
   for (std::size_t i = 0; i < ended_.size(); ++i) {
     const Ended ended = ended_[i];
+    const auto& lane = static_cast<OfiLane&>(*ended.access->lane);
+    if (!ended.complete && ended.access->kind == RemoteAccess::Kind::kPush &&
+        std::ranges::count(lost_, lane.peer()) == 0) {
+      handler.lost(lane.peer(), "the network has broken off what was sent there");
+    }
     ended.access->done(*ended.access, ended.complete);
   }
   LockGuard guard(lock_);

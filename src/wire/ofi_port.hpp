@@ -7,6 +7,9 @@
 // Memory there: the other end of TCP hangs up on an access to what it does not expose, and all accesses on that connection end,
 //          incomplete; a frame on its way there is lost, which is reported. A provider that says nothing of a refused
 //          access, or of a peer that is gone, leaves it waiting; then the watch (watch.hpp) ends it.
+// Pushed:  the bytes behind a packet are a tagged message. The net provider of libfabric before 1.18 takes nothing more from that connection
+//          until somebody takes them: whoever wants the message before the next poll(), or else the port, into memory that nobody
+//          reads. So a kLand waits for nothing.
 // Threads: any, but for poll(), which has one caller at a time. The port's lock is held while the provider is called, and
 //          never while a packet is delivered; no lock of a VCI or a lane is taken under it, only what the report of a loss
 //          takes. It is never elided: the waker comes, too.
@@ -39,7 +42,7 @@ class OfiPort;
 
 // What the provider is told to say when something is done.
 struct OfiOperation {
-  enum class Kind : std::uint8_t { kSend, kReceive, kPart };
+  enum class Kind : std::uint8_t { kSend, kReceive, kPart, kDropped };
   fi_context2 context;
   Kind kind;
 };
@@ -69,7 +72,7 @@ struct OfiReceive : OfiOperation {
   bool resting = false;            // in OfiPort::torn_
 };
 
-// Of an access to the other end's memory.
+// Of an access; or what is pushed here and wanted nowhere.
 struct OfiPart : OfiOperation {
   RemoteAccess* access = nullptr;  // null: forsaken, as OfiSend's
 };
@@ -84,6 +87,7 @@ class OfiPort {
  public:
   static constexpr std::size_t kMaxPayload = 64 << 10;
   static constexpr std::size_t kFrameBytes = kMaxPayload + 512;
+  static constexpr std::size_t kMostPushed = 768 << 10;
 
   // Who this process is, the same for all ports.
   struct Identity {
@@ -133,6 +137,9 @@ class OfiPort {
   void conceal(Exposure& exposure) noexcept;
   // From a peer that is lost it ends at once, incomplete. REQUIRES: nobody is in poll().
   bool start(RemoteAccess& access, OfiLane& lane) noexcept;
+  bool pushes() const noexcept { return fabric_->pushes(); }
+  // Sends a kPush behind what has gone there; done as the others, soon. One that fails has lost its peer.
+  void push(RemoteAccess& access, OfiLane& lane) noexcept REQUIRES(lock_);
   // The lane that some access waits for, because nobody has told it the peer's address yet; null: none.
   OfiLane* unresolved() noexcept;
 
@@ -196,6 +203,10 @@ class OfiPort {
   void end_part(OfiPart& part, bool complete) noexcept REQUIRES(lock_);
   void end_access(RemoteAccess& access) noexcept REQUIRES(lock_);
   void ask_for_parts() noexcept REQUIRES(lock_);
+  bool take_behind(const RemoteAccess& access) noexcept;
+  ssize_t start_next_part(RemoteAccess& access, OfiLane& lane) noexcept REQUIRES(lock_);
+  void drop_unwanted(Handler& handler) noexcept REQUIRES(lock_);
+  void end_dropped(OfiPart& part) noexcept REQUIRES(lock_);
   // Whether the lane may have another part on its way: it never waits for the parts of others.
   bool may_start(const OfiLane& lane) const noexcept REQUIRES(lock_);
   OfiPart& take_part() noexcept REQUIRES(lock_);
@@ -241,12 +252,18 @@ class OfiPort {
   bool try_again_ GUARDED_BY(lock_) = false;   // the provider did not take some part
   bool unresolved_ GUARDED_BY(lock_) = false;  // some of them may wait for a peer's address
   std::vector<OfiLane*> waiting_ GUARDED_BY(lock_);
+  std::unique_ptr<std::byte[]> unwanted_ GUARDED_BY(lock_);  // all that is dropped lands here
 
   // Of the one in poll(), lose() or start(); others read the first two.
   std::atomic<std::uint64_t> looked_{0}, moved_{0};
   std::vector<Arrived> arrived_;
   std::vector<Ended> ended_;
   std::vector<ProcessId> lost_;
+  struct Behind {
+    std::uint64_t key;
+    std::size_t bytes;
+  };
+  std::vector<Behind> behind_;                             // packets of the last poll, and nobody has taken it
   std::unordered_map<std::uint64_t, std::uint32_t> next_;  // frame of each lane to here
 };
 

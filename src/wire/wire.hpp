@@ -27,12 +27,18 @@ struct Exposure {
   void* registration = nullptr;        // the wire's
 };
 
-// Bytes that are read from the memory of the process at the other end of a lane, or written there, while that may compute.
+// Bytes that go straight from the memory of one process to that of the one at the other end of a lane.
 struct RemoteAccess {
-  std::uint64_t key = 0, address = 0;  // as exposed
+  enum class Kind : std::uint8_t {
+    kRead,   // from there, while that process may compute
+    kWrite,  // to there, likewise
+    kPush,   // to where that process lets it land: TxLane::try_send_before()
+    kLand,   // from there, pushed
+  };
+  std::uint64_t key = 0, address = 0;  // as exposed, also where it is pushed and nobody reads it
   std::byte* local = nullptr;
   std::size_t bytes = 0;
-  bool writes = false;
+  Kind kind = Kind::kRead;
   // By poll() of the lane's VCI; afterwards it is the caller's again. Not `complete`: some of it did not come, or go, and
   // nothing more will: the other end exposes no such thing, or is gone, as far as the wire is told (ofi_port.hpp).
   void (*done)(RemoteAccess&, bool complete) = nullptr;
@@ -92,8 +98,17 @@ class TxLane {
   virtual void conceal(Exposure&) noexcept {}
   // Begins it, which is of some bytes; it must stay where it is until it is done. What is written has arrived then. False: nothing was begun, and
   // nobody will be told. REQUIRES: the lock of the VCI of this lane's sender; the other end has exposed it, to a lane between
-  // the same two VCIs.
+  // the same two VCIs. A kLand: false, too, unless it is of all that came behind a packet, of the VCI's last poll().
   virtual bool start(RemoteAccess&) noexcept { return false; }
+  // A message of so many bytes is exposed, until end_message(): whether it is better pushed behind its announcement than read by who
+  // gets it.
+  virtual bool begin_message(std::size_t) noexcept { return false; }
+  virtual void end_message() noexcept {}
+  // Whether one that was pushed has landed: nobody may have waited for it.
+  virtual void note_pushed(bool) noexcept {}
+  // As try_send(); a kPush, of what is exposed, goes right behind the packet, whose payload begins with its key. It is nobody's where the
+  // packet's receiver starts no kLand.
+  virtual bool try_send_before(RemoteAccess&, const Header&, const void*, Payload&) noexcept { return false; }
 
   const bool is_shm;  // lets wire/fast.hpp call shared memory without the virtual table
 

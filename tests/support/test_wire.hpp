@@ -95,7 +95,8 @@ class TestLane final : public wire::TxLane {
   static void end(wire::RemoteAccess& access, bool complete) noexcept {
     const std::size_t bytes = complete ? access.bytes : access.bytes / 2;
     auto* there = reinterpret_cast<std::byte*>(access.address);
-    access.writes ? std::memcpy(there, access.local, bytes) : std::memcpy(access.local, there, bytes);
+    access.kind == wire::RemoteAccess::Kind::kWrite ? std::memcpy(there, access.local, bytes)
+                                                    : std::memcpy(access.local, there, bytes);
     access.done(access, complete && access.key == kKey);
   }
 

@@ -56,7 +56,7 @@ TEST_P(OfiTest, WritesWhatIsExposedToBeWritten) {
     const std::string data = pattern(static_cast<unsigned>(bytes), bytes);
     Got put(exposure, bytes);
     put.memory.replace(8, bytes, data);
-    put.writes = true;
+    put.kind = RemoteAccess::Kind::kWrite;
     put.address += 100;
     ASSERT_TRUE(there.start(put));
     ASSERT_TRUE(until({a.get(), b.get()}, [&] { return put.ends != 0; })) << bytes;
@@ -77,7 +77,7 @@ TEST_P(OfiTest, NothingIsWrittenWhereOnlyReadsAreAllowed) {
   Exposure exposure;
   ASSERT_TRUE(back.expose(memory.data(), memory.size(), false, &exposure));
   Got put(exposure, 4096);
-  put.writes = true;
+  put.kind = RemoteAccess::Kind::kWrite;
   ASSERT_TRUE(there.start(put));
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   EXPECT_TRUE(until({a.get(), b.get()}, [&] { return put.ends != 0 || std::chrono::steady_clock::now() > end; }));
@@ -117,6 +117,103 @@ TEST_P(OfiTest, ManyFetchesAndPacketsShareAPort) {
     exposures[i].first->conceal(exposures[i].second);
   }
   for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(b->got[0][i].payload.size(), i);
+}
+
+// A packet with its message behind it; the sender's memory, and what became of it.
+struct Pushed : Got {
+  Pushed(TxLane& from, const std::string& data) : Got({}, data.size()), lane(from) {
+    memory.replace(8, bytes, data);
+    EXPECT_TRUE(lane.expose(local, bytes, false, &exposure));
+    kind = Kind::kPush;
+    key = exposure.key;
+  }
+  ~Pushed() { lane.conceal(exposure); }
+  bool try_to_send(int tag) {
+    Payload payload{&exposure.key, sizeof exposure.key};
+    return lane.try_send_before(*this, {1, 0, 0, 77, 3, tag}, nullptr, payload);
+  }
+  TxLane& lane;
+  Exposure exposure;
+};
+
+struct Landing : Got {
+  Landing(const Received& packet, std::size_t wanted) : Got({}, wanted) {
+    std::memcpy(&key, packet.payload.data(), sizeof key);
+    kind = Kind::kLand;
+  }
+};
+
+// By net alone: ofi_rxm asks its receiver first.
+TEST_P(OfiTest, WhatComesBehindAPacketLandsWhereItIsWantedInTime) {
+  auto a = side(0), b = side(1);
+  TxLane &there = a->lane(1, 1, 0), &back = b->lane(0, 0, 1);
+  if (!there.begin_message(100'000)) {
+    EXPECT_STREQ(GetParam(), "tcp;ofi_rxm");
+    return;
+  }
+  EXPECT_FALSE(there.begin_message(100'000)) << "another one is under way";
+  there.end_message();
+  there.end_message();
+  EXPECT_FALSE(there.begin_message(std::size_t{1} << 20)) << "too long";
+  there.end_message();
+  int tag = 0;
+  for (const std::size_t bytes : {65'537u, 300'000u, 700'000u}) {
+    for (const bool wanted : {true, false, true}) {
+      const std::string data = pattern(static_cast<unsigned>(tag), bytes);
+      Pushed pushed(there, data);
+      ASSERT_TRUE(until({a.get(), b.get()}, [&] { return pushed.try_to_send(tag); }));
+      ASSERT_TRUE(send({a.get()}, there, tag + 1, "", "behind"));
+      b->got[0].clear();
+      ASSERT_TRUE(until({a.get(), b.get()}, [&] { return !b->got[0].empty(); }));
+      const Received packet = b->got[0].front();
+      Landing other(packet, bytes - 1), stranger(packet, bytes), landing(packet, bytes);
+      stranger.key ^= 1;
+      EXPECT_FALSE(back.start(other)) << "as long as it is, or not at all";
+      EXPECT_FALSE(back.start(stranger)) << "what has not come";
+      if (!wanted) b->poll();
+      EXPECT_EQ(back.start(landing), wanted);
+      EXPECT_FALSE(back.start(landing)) << "it comes once";
+      ASSERT_TRUE(until({a.get(), b.get()},
+                        [&] { return pushed.ends != 0 && (!wanted || landing.ends != 0) && b->got[0].size() == 2; }));
+      EXPECT_TRUE(pushed.complete);
+      EXPECT_EQ(landing.complete, wanted);
+      EXPECT_TRUE(!wanted || landing.data() == data) << bytes;
+      EXPECT_TRUE(landing.stayed_inside());
+      EXPECT_EQ(b->got[0][1].payload, "behind");
+      Got got(pushed.exposure, bytes);  // all the same
+      ASSERT_TRUE(back.start(got));
+      ASSERT_TRUE(until({a.get(), b.get()}, [&] { return got.ends != 0; }));
+      EXPECT_TRUE(got.complete && got.data() == data);
+      tag += 2;
+    }
+  }
+  ASSERT_TRUE(there.begin_message(100'000));
+  there.note_pushed(false);
+  there.end_message();
+  int announced = 0;
+  for (; !there.begin_message(100'000); ++announced) there.end_message();
+  there.end_message();
+  EXPECT_EQ(announced, 16) << "after one that nobody waited for";
+}
+
+// Who waits for it is told that it does not come.
+TEST_P(OfiTest, WhatALostPeerHasPushedEnds) {
+  auto a = side(0), b = side(1);
+  TxLane &there = a->lane(1, 1, 0), &back = b->lane(0, 0, 1);
+  if (!there.begin_message(100'000)) return;
+  const std::string data = pattern(1, 700'000);
+  auto pushed = std::make_unique<Pushed>(there, data);
+  ASSERT_TRUE(until({a.get(), b.get()}, [&] { return pushed->try_to_send(1); }));
+  ASSERT_TRUE(until({a.get(), b.get()}, [&] { return !b->got[0].empty(); }));
+  Landing landing(b->got[0].front(), data.size());
+  ASSERT_TRUE(back.start(landing));
+  ASSERT_TRUE(until({b.get()}, [&] { return b->wire->lose(0, 0, false); }));
+  EXPECT_EQ(landing.ends, 1) << "come or taken back";
+  EXPECT_TRUE(!landing.complete || landing.data() == data);
+  EXPECT_FALSE(back.start(landing));
+  b.reset();
+  ASSERT_TRUE(until({a.get()}, [&] { return pushed->ends != 0; }));
+  pushed.reset();
 }
 
 TEST_P(OfiTest, AFetchWaitsForAPeerThatWasNeverSentTo) {
