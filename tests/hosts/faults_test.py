@@ -117,7 +117,7 @@ class Survive(Case):
 
     def test_a_rank_is_killed(self):
         for provider in FAST:
-            for place in ("receive", "send", "flood", "long", "collectives", "work", "late", "finalize", "buffered",
+            for place in ("receive", "send", "flood", "long", "middle", "collectives", "work", "late", "finalize", "buffered",
                           "partitioned"):
                 with self.subTest(provider=provider, place=place):
                     job = self.lost(provider, place)

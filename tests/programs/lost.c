@@ -11,7 +11,7 @@
 
 #include "check.h"
 
-enum { LARGE = 4 << 20 };
+enum { LARGE = 4 << 20, MIDDLE = 700 << 10 };  // one that a network brings behind its announcement
 
 static const char *how = "kill", *directory = ".";
 static int victim = 1, victims = 1;  // the first, and how many
@@ -125,7 +125,7 @@ static void in_wildcards(void) {
 // Sends that the victim never receives, short and long, before and after its end.
 static void in_send(void) {
   static unsigned char data[LARGE];
-  MPI_Request requests[4], free_one;
+  MPI_Request requests[3], free_one;
   if (am_victim()) {
     char go;
     if (world_rank != victim) die();
@@ -135,12 +135,17 @@ static void in_send(void) {
   }
   MPI_Isend(data, LARGE, MPI_BYTE, victim, 1, MPI_COMM_WORLD, &requests[0]);
   MPI_Issend(data, 1, MPI_BYTE, victim, 2, MPI_COMM_WORLD, &requests[1]);
+  MPI_Isend(data, MIDDLE, MPI_BYTE, victim, 5, MPI_COMM_WORLD, &requests[2]);
   MPI_Isend(data, LARGE, MPI_BYTE, victim, 3, MPI_COMM_WORLD, &free_one);
+  MPI_Request_free(&free_one);
+  MPI_Isend(data, MIDDLE, MPI_BYTE, victim, 3, MPI_COMM_WORLD, &free_one);
   MPI_Request_free(&free_one);
   MPI_Send("g", 1, MPI_CHAR, victim, 9, MPI_COMM_WORLD);
   check_lost(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
   check_lost(MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
+  check_lost(MPI_Wait(&requests[2], MPI_STATUS_IGNORE));
   check_lost(MPI_Send(data, 1, MPI_BYTE, victim, 4, MPI_COMM_WORLD));
+  check_lost(MPI_Send(data, MIDDLE, MPI_BYTE, victim, 4, MPI_COMM_WORLD));
   check_lost(MPI_Send(data, LARGE, MPI_BYTE, victim, 4, MPI_COMM_WORLD));
   check_lost(MPI_Ssend(data, 1, MPI_BYTE, victim, 4, MPI_COMM_WORLD));
   check_lost(
@@ -189,15 +194,14 @@ static void in_flood(void) {
 }
 
 // Dies while long messages go both ways.
-static void in_long_messages(void) {
-  enum { BYTES = 64 << 20 };
-  unsigned char* data = malloc(BYTES);
-  fill(data, BYTES, victim);
+static void long_messages(int bytes) {
+  unsigned char* data = malloc((size_t)bytes);
+  fill(data, (size_t)bytes, victim);
   MPI_Request requests[2];
   if (am_victim()) {
     if (world_rank != victim) die();
     for (int i = 0;; i++) {
-      MPI_Isend(data, BYTES, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[0]);
+      MPI_Isend(data, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[0]);
       if (i == 2) {
         int flag;
         for (int tests = 0; tests < 5; tests++) MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
@@ -209,9 +213,9 @@ static void in_long_messages(void) {
   if (world_rank == 0) {
     int code = MPI_SUCCESS, whole = 0;
     for (; code == MPI_SUCCESS; whole++) {
-      memset(data, 0, BYTES);
-      code = MPI_Recv(data, BYTES, MPI_BYTE, victim, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      if (code == MPI_SUCCESS) CHECK_PATTERN(data, BYTES, victim);
+      memset(data, 0, (size_t)bytes);
+      code = MPI_Recv(data, bytes, MPI_BYTE, victim, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (code == MPI_SUCCESS) CHECK_PATTERN(data, (size_t)bytes, victim);
     }
     check_lost(code);
     CHECK(whole >= 3, "only %d", whole);
@@ -219,6 +223,9 @@ static void in_long_messages(void) {
   until_known();
   free(data);
 }
+
+static void in_long_messages(void) { long_messages(64 << 20); }
+static void in_middle_messages(void) { long_messages(MIDDLE); }
 
 static void make_among_the_living(MPI_Comm* comm) {
   MPI_Group all, living;
@@ -499,6 +506,7 @@ int main(int argc, char** argv) {
                 {"one_waits", in_one_waits},
                 {"flood", in_flood},
                 {"long", in_long_messages},
+                {"middle", in_middle_messages},
                 {"collectives", in_collectives},
                 {"persistent", in_persistent_collective},
                 {"threads", in_threads},
