@@ -73,6 +73,7 @@ void on_taken_back(vci::Vci& vci, const wire::Packet& packet) {
       send.everything_there = true;
       return vci.wake_waiters();
     }
+    note_pushed(send, false);
     send.taken_back = is_in_use(send);
     if (send.taken_back) return;  // the end of that ends it, too
   }

@@ -100,6 +100,7 @@ void fetch_message(ReceiveRequest& receive, const RtsPrefix& rts, const std::byt
   op->kind = Kind::kLand;
   if (op->bytes == rts.total && lane->tx().start(*op)) return;
   op->kind = Kind::kRead;
+  op->failed = false;
   if (!lane->tx().start(*op)) on_fetched(*op, false);
 }
 

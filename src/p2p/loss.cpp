@@ -43,16 +43,7 @@ bool fail(SendRequest& send) noexcept {
   return true;
 }
 
-// The wire ends what is pushed to a process that is lost, and a living one takes it.
-bool is_read_by_network(SendRequest& send) noexcept {
-  if (send.lane == nullptr) return false;
-  LockGuard guard(send.lane->lock());
-  return send.behind == SendRequest::Behind::kUnderWay;
-}
-
-bool give_up(SendRequest& send) noexcept {
-  return is_lost(*send.comm, send.args.peer) && !is_read_by_network(send) && fail(send);
-}
+bool give_up(SendRequest& send) noexcept { return is_lost(*send.comm, send.args.peer) && fail(send); }
 
 // Lets go of a receive that was matched with a message of which not all has come. False: somebody writes into its buffer
 // just now. REQUIRES: the VCI's lock.
@@ -94,7 +85,7 @@ bool silence(SendRequest& send, vci::Lane& lane, bool* over) noexcept {
       *over = send.everything_there && !send.streaming;
       return *over;
     }
-    if (send.everything_there) return false;  // complete in a moment
+    if (send.everything_there || send.behind == SendRequest::Behind::kUnderWay) return false;  // not so in a moment
     send.revoked = true;
     is_fetched =
         send.exposure.registration != nullptr && !send.streaming;  // a peer that has asked for it fetches no more
@@ -105,7 +96,6 @@ bool silence(SendRequest& send, vci::Lane& lane, bool* over) noexcept {
 }
 
 bool revoke(SendRequest& send) noexcept {
-  if (is_read_by_network(send)) return false;
   bool over = is_lost(*send.comm, send.args.peer) || send.lane->cancel(send);
   if (!over && !silence(send, *send.lane, &over)) return false;
   if (!over) return true;

@@ -131,7 +131,7 @@ Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept {
   const RtsPrefix prefix{send.cursor.total(), name_of(send), send.offer.bits()};
   const FetchFrom from{send.exposure.key, send.exposure.address};
   wire::Payload payload = fetched ? wire::Payload{&from, sizeof from} : bytes_at(send, 0, first);
-  if (fetched && send.behind == SendRequest::Behind::kWanted && !lane.is_closed()) {
+  if (fetched && send.behind == SendRequest::Behind::kWanted && !send.revoked && !lane.is_closed()) {
     return push_behind(send, lane, prefix, payload) ? Pushed::kFinished : Pushed::kBlocked;
   }
   const std::uint8_t portal = fetched ? kRtsFetch : kRts;
@@ -166,6 +166,7 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
       send.everything_there = true;  // it does not fetch any more
       return vci.wake_waiters();
     }
+    note_pushed(send, false);
     send.receiver = prefix.receiver;
     send.target = prefix.to & ~CtsPrefix::kNextByBoth;
     // The answer to another message says nothing of these.
@@ -205,7 +206,7 @@ void on_fin(vci::Vci&, const wire::Packet& packet) {
   {
     LockGuard guard(send.lane->lock());
     send.everything_there = true;
-    if (send.behind >= SendRequest::Behind::kUnderWay) send.lane->tx().note_pushed(prefix.landed != 0);
+    note_pushed(send, prefix.landed != 0);
     if (send.revoked) return vci.wake_waiters();
     if (is_in_use(send)) return;  // its next push finds nothing to do, or what is under way ends
   }

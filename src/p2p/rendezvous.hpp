@@ -36,6 +36,10 @@ void withdraw_offer(SendRequest& send) noexcept;
 inline bool is_in_use(const SendRequest& send) noexcept {
   return send.streaming || send.behind == SendRequest::Behind::kUnderWay;
 }
+// What became of a message that may have been sent behind its announcement. REQUIRES: the lane's lock.
+inline void note_pushed(const SendRequest& send, bool landed) noexcept {
+  if (send.behind >= SendRequest::Behind::kUnderWay) send.lane->tx().note_pushed(landed);
+}
 // Finishes a send that its receiver has, or has given back. REQUIRES: without the lane's lock: !is_in_use().
 void finish_send(SendRequest& send) noexcept;
 

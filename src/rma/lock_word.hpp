@@ -59,6 +59,10 @@ class BasicLockWord {
   void unlock_shared() noexcept { word_.fetch_sub(kReader, std::memory_order_seq_cst); }
   void unlock_exclusive() noexcept { word_.fetch_and(~kExclusive, std::memory_order_seq_cst); }
 
+  // Somebody has it so that nobody else may.
+  bool is_against(bool exclusive) const noexcept {
+    return (word_.load(std::memory_order_relaxed) & (exclusive ? kExclusive | kReaders : kExclusive)) != 0;
+  }
   // Nobody has it or waits to have it exclusively.
   bool is_idle() const noexcept { return word_.load(std::memory_order_relaxed) == 0; }
 

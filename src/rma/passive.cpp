@@ -135,7 +135,12 @@ Status win_lock(int lock_type, int rank, int assertion, mpi::Win& win) {
   HEDDLE_TRY(leave_fence(window));
   const bool is_checked = (assertion & MPI_MODE_NOCHECK) == 0;
   const Held held = !is_checked ? kUnchecked : lock_type == MPI_LOCK_EXCLUSIVE ? kExclusive : kShared;
-  if (is_checked) HEDDLE_TRY(lock(window, rank, held));
+  if (is_checked) {
+    HEDDLE_TRY(lock(window, rank, held));
+  } else if (!target.is_by_messages() && target.block->lock.is_against(lock_type == MPI_LOCK_EXCLUSIVE)) {
+    return error(MPI_ERR_RMA_CONFLICT,
+                 "MPI_Win_lock with MPI_MODE_NOCHECK of rank %d, which another process has locked", rank);
+  }
   target.held.store(held, std::memory_order_relaxed);
   window.locks.fetch_add(1, std::memory_order_relaxed);
   full_fence();

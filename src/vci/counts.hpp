@@ -24,6 +24,8 @@ struct Counts {
   std::uint64_t byte_disables = 0;    // the same of bytes: messages came without their payload
   std::uint64_t kept_headers = 0;     // unexpected messages, now
   std::uint64_t kept_bytes = 0;       // of their payloads
+  std::uint64_t lent_headers = 0;     // credit that senders have now, or have used for what has not come
+  std::uint64_t lent_bytes = 0;
   std::uint64_t dropped_bytes = 0;  // of long messages, which no receive waited for and which their senders send again
   std::uint64_t matching_ns = 0;    // while it was measured
   match::Stats queues;

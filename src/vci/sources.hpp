@@ -86,6 +86,8 @@ class Sources final : public portals::Keeper {
 
   std::uint64_t kept_headers() const noexcept { return headers_.kept(); }
   std::uint64_t kept_bytes() const noexcept { return bytes_.kept(); }
+  std::uint64_t lent_headers() const noexcept { return headers_.lent(); }
+  std::uint64_t lent_bytes() const noexcept { return bytes_.lent(); }
   std::uint64_t disables() const noexcept { return headers_.disables(); }
   std::uint64_t byte_disables() const noexcept { return bytes_.disables(); }
   std::uint64_t searches() const noexcept { return searched_; }

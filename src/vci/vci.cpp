@@ -94,6 +94,8 @@ Counts Vci::counts(bool home) noexcept {
   counts.unexpected = unexpected_;
   counts.kept_headers = sources_.kept_headers();
   counts.kept_bytes = sources_.kept_bytes();
+  counts.lent_headers = sources_.lent_headers();
+  counts.lent_bytes = sources_.lent_bytes();
   counts.disables = sources_.disables();
   counts.byte_disables = sources_.byte_disables();
   counts.searches = sources_.searches();

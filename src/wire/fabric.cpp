@@ -150,7 +150,9 @@ Status Fabric::bind_to(const std::string& address) {
 void Fabric::ask_for_tags() noexcept {
   const std::string name = provider();
   const bool is_alone = name == "net" || (name == "tcp" && library_.version() >= FI_VERSION(1, 18));
-  if (!is_alone || (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0) return;
+  const fi_domain_attr& domain = *info_->domain_attr;
+  if (!is_alone || (domain.mr_mode & (FI_MR_LOCAL | FI_MR_PROV_KEY)) != 0 || domain.mr_key_size < 8)
+    return;  // keys are tags
   for (std::uint64_t* caps : {&info_->caps, &info_->tx_attr->caps, &info_->rx_attr->caps}) *caps |= FI_TAGGED;
 }
 

@@ -251,6 +251,7 @@ bool OfiPort::start(RemoteAccess& access, OfiLane& lane) noexcept {
   ask_for_parts();
   const bool is_refused = ended_.size() > before && ended_.back().access == &access;
   if (is_refused) ended_.pop_back();
+  if (is_refused && lands) behind_.push_back({access.key, access.bytes});
   return !is_refused;
 }
 
@@ -322,8 +323,8 @@ void OfiPort::ask_for_parts() noexcept {
     next = access->next;
     auto& lane = static_cast<OfiLane&>(*access->lane);
     unresolved_ |= !lane.is_resolved();
-    const bool lands = access->kind == RemoteAccess::Kind::kLand;
-    while ((lands || (&lane != blocked && may_start(lane))) && access->in_flight < kPartsOfAccess && !access->failed &&
+    const bool waits = access->kind == RemoteAccess::Kind::kRead || access->kind == RemoteAccess::Kind::kWrite;
+    while ((!waits || (&lane != blocked && may_start(lane))) && access->in_flight < kPartsOfAccess && !access->failed &&
            access->asked < access->bytes) {
       const ssize_t code = start_next_part(*access, lane);
       if (code == 0) continue;
@@ -359,15 +360,19 @@ ssize_t OfiPort::start_part(const RemoteAccess& access, std::size_t bytes, fi_ad
 
 void OfiPort::drop_unwanted(Handler& handler) noexcept {
   if (unwanted_ == nullptr) unwanted_.reset(new (std::nothrow) std::byte[kMostPushed]);
-  for (const Behind& behind : behind_) {
+  if (unwanted_ == nullptr) return;  // next time
+  std::erase_if(behind_, [&](const Behind& behind) NO_THREAD_SAFETY_ANALYSIS {
     OfiPart& part = take_part();
-    part.kind = OfiOperation::Kind::kDropped;
-    const ssize_t code = unwanted_ == nullptr ? -FI_ENOMEM
-                                              : fi_trecv(endpoint_, unwanted_.get(), kMostPushed, nullptr,
-                                                         FI_ADDR_UNSPEC, behind.key, 0, &part.context);
-    if (code != 0) handler.lost(identity_.self, fabric_->library().strerror(static_cast<int>(-code)));
-  }
-  behind_.clear();
+    const ssize_t code =
+        fi_trecv(endpoint_, unwanted_.get(), kMostPushed, nullptr, FI_ADDR_UNSPEC, behind.key, 0, &part.context);
+    if (code == 0) {
+      part.kind = OfiOperation::Kind::kDropped;
+    } else {
+      free_parts_.push_back(&part);
+      if (code != -FI_EAGAIN) handler.lost(identity_.self, fabric_->library().strerror(static_cast<int>(-code)));
+    }
+    return code == 0;
+  });
 }
 
 void OfiPort::end_access(RemoteAccess& access) noexcept {

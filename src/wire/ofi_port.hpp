@@ -9,12 +9,12 @@
 //          access, or of a peer that is gone, leaves it waiting; then the watch (watch.hpp) ends it.
 // Pushed:  the bytes behind a packet are a tagged message. The net provider of libfabric before 1.18 takes nothing more from that connection
 //          until somebody takes them: whoever wants the message before the next poll(), or else the port, into memory that nobody
-//          reads. So a kLand waits for nothing.
+//          reads. So a kLand waits for nothing, nor does a kPush.
 // Threads: any, but for poll(), which has one caller at a time. The port's lock is held while the provider is called, and
 //          never while a packet is delivered; no lock of a VCI or a lane is taken under it, only what the report of a loss
 //          takes. It is never elided: the waker comes, too.
 // Memory:  3 MiB of address space for a port, of which the pages exist that were used, and 0.3 MiB for each of kMostTorn
-//          times that a message was cut off; nothing for a peer but its address (ofi.hpp).
+//          times that a message was cut off; 0.8 MiB when something pushed was dropped; nothing for a peer but its address (ofi.hpp).
 #pragma once
 
 #include <rdma/fabric.h>

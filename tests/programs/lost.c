@@ -133,9 +133,9 @@ static void in_send(void) {
       MPI_Recv(&go, 1, MPI_CHAR, MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     die();
   }
+  MPI_Isend(data, MIDDLE, MPI_BYTE, victim, 5, MPI_COMM_WORLD, &requests[2]);
   MPI_Isend(data, LARGE, MPI_BYTE, victim, 1, MPI_COMM_WORLD, &requests[0]);
   MPI_Issend(data, 1, MPI_BYTE, victim, 2, MPI_COMM_WORLD, &requests[1]);
-  MPI_Isend(data, MIDDLE, MPI_BYTE, victim, 5, MPI_COMM_WORLD, &requests[2]);
   MPI_Isend(data, LARGE, MPI_BYTE, victim, 3, MPI_COMM_WORLD, &free_one);
   MPI_Request_free(&free_one);
   MPI_Isend(data, MIDDLE, MPI_BYTE, victim, 3, MPI_COMM_WORLD, &free_one);

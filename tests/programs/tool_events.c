@@ -122,12 +122,13 @@ static void descriptions(void) {
 static Seen here;
 
 // `n` messages of i bytes, tag i, that all wait before the first is received.
-static void messages_from_next(MPI_Comm comm, int n) {
+static void messages_from_next(MPI_Comm comm, int n, void (*all_wait)(void)) {
   const int next = (world_rank + 1) % world_size, last = (world_rank + world_size - 1) % world_size;
   static char out[kMost], in[kMost];
   for (int i = 0; i < n; i++) MPI_Send(out, i, MPI_BYTE, last, i, comm);
   MPI_Send(out, 0, MPI_BYTE, last, kLast, comm);
   MPI_Recv(in, 0, MPI_BYTE, next, kLast, comm, MPI_STATUS_IGNORE);
+  if (all_wait != NULL) all_wait();
   for (int i = n; i-- > 0;) MPI_Recv(in, i, MPI_BYTE, next, i, comm, MPI_STATUS_IGNORE);
 }
 
@@ -140,7 +141,7 @@ static void unexpected(void) {
   MPI_T_event_registration registration = listen("message_unexpected", &here);
   OK(MPI_T_source_get_timestamp(0, &before));
   MPI_Barrier(comm);  // nobody sends before all listen
-  messages_from_next(comm, kFew);
+  messages_from_next(comm, kFew, NULL);
   OK(MPI_T_source_get_timestamp(0, &after));
   int found = 0;
   for (int i = 0; i < here.calls; i++) {
@@ -157,7 +158,7 @@ static void unexpected(void) {
   CHECK_EQ(here.frees, 1);
   const int calls = here.calls;
   MPI_Barrier(comm);
-  messages_from_next(comm, kFew);
+  messages_from_next(comm, kFew, NULL);
   CHECK_EQ(here.calls, calls);
   MPI_Comm_free(&comm);
 }
@@ -193,7 +194,7 @@ static void frees_itself(void) {
   listen("message_unexpected", &here);
   here.ends_itself = 1;
   MPI_Barrier(MPI_COMM_WORLD);  // nobody sends before all listen
-  messages_from_next(MPI_COMM_WORLD, 3);
+  messages_from_next(MPI_COMM_WORLD, 3, NULL);
   CHECK_EQ(here.calls, 1);
   CHECK_EQ(here.frees, 1);
 }
@@ -216,13 +217,26 @@ static void shared_vcis(void) {
   OK(MPI_T_event_handle_free(registration, NULL, NULL));
 }
 
+// With a budget of 64 headers and 16 KiB.
+static void some_are_kept(void) {
+  const MPI_Count headers = level("flow_kept_headers"), lent = level("flow_lent_headers");
+  const MPI_Count bytes = level("flow_kept_bytes"), lent_bytes = level("flow_lent_bytes");
+  CHECK(headers > 0 && headers + lent <= 64, "%lld kept, %lld lent", (long long)headers, (long long)lent);
+  CHECK(bytes + lent_bytes <= 16384, "%lld kept, %lld lent", (long long)bytes, (long long)lent_bytes);
+}
+
 static void flow(void) {
   enum { kMany = 2000 };
   static Seen bytes;
   MPI_T_event_registration registrations[2] = {listen("flow_disabled", &here), listen("flow_bytes_disabled", &bytes)};
   Counter all = count("flow_disables"), all_bytes = count("flow_byte_disables");
-  messages_from_next(MPI_COMM_WORLD, kMany);
+  Counter held = count("flow_held"), offers = count("flow_offers");
+  messages_from_next(MPI_COMM_WORLD, kMany, some_are_kept);
   MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_EQ(level("flow_kept_headers"), 0);
+  CHECK_EQ(level("flow_kept_bytes"), 0);
+  const MPI_Count were_held = counted(&held), were_offered = counted(&offers);
+  CHECK(were_offered > 0 && were_offered <= were_held, "%lld of %lld", (long long)were_offered, (long long)were_held);
   CHECK_EQ(here.calls, counted(&all));
   CHECK_EQ(bytes.calls, counted(&all_bytes));
   CHECK(here.calls > 0);

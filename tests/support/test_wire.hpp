@@ -87,6 +87,7 @@ class TestLane final : public wire::TxLane {
     return true;
   }
   bool start(wire::RemoteAccess& access) noexcept override {
+    if (access.kind == wire::RemoteAccess::Kind::kLand) return false;  // nothing is pushed
     std::lock_guard lock(network_.mutex_);
     if (network_.roll(100) < network_.weather_.refuse_percent) return false;
     network_.accesses_.push_back({self_, from_, &access, network_.roll(network_.weather_.max_delay + 1)});
