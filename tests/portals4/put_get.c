@@ -331,6 +331,36 @@ static void list_entries(void) {
   barrier();
 }
 
+/* Operations between a bundle's begin and its end are as others. */
+static void bundled(void) {
+  enum { MANY = 20, BYTES = 500 };
+  const ptl_ct_event_t zero = {0, 0};
+  ptl_ct_event_t count;
+  ptl_handle_md_t from = an_md(ni, mine, MOST, PTL_MD_EVENT_CT_ACK | PTL_MD_EVENT_SEND_DISABLE, eq, ct);
+  ptl_handle_md_t to = an_md(ni, theirs, MOST, PTL_MD_EVENT_CT_REPLY | PTL_MD_EVENT_SUCCESS_DISABLE, eq, ct);
+  memset(window, 0, MOST);
+  memset(theirs, 0, MOST);
+  fill(mine, MOST, my_rank);
+  OK(PtlCTSet(ct, zero));
+  barrier();
+  OK(PtlStartBundle(ni));
+  for (int i = 0; i < MANY; ++i)
+    OK(PtlPut(from, (ptl_size_t)(i * BYTES), BYTES, PTL_CT_ACK_REQ, to_rank(right), PT, 0x1234, (ptl_size_t)(i * BYTES),
+              NULL, 0));
+  OK(PtlGet(to, 0, MANY * BYTES, to_rank(right), PT, 0x1234, 0, NULL));
+  OK(PtlEndBundle(ni));
+  OK(PtlCTWait(ct, MANY + 1, &count));
+  SAME(count.success, MANY + 1);
+  SAME(count.failure, 0);
+  for (int i = 0; i < MANY; ++i) expect(target_eq, PTL_EVENT_PUT);
+  expect(target_eq, PTL_EVENT_GET);
+  CHECK(is_from(window, MANY * BYTES, left));
+  CHECK(is_from(theirs, MANY * BYTES, my_rank)); /* messages of one initiator take effect in order */
+  barrier();
+  OK(PtlMDRelease(from));
+  OK(PtlMDRelease(to));
+}
+
 int main(void) {
   ptl_pt_index_t index;
   ptl_handle_me_t handle;
@@ -350,6 +380,7 @@ int main(void) {
   put_each_size();
   get_each_size();
   acknowledgments();
+  bundled();
   silent();
   list_entries();
   vectors();
