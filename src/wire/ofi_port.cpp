@@ -550,7 +550,9 @@ void OfiPort::deliver(Handler& handler, const Arrived& arrived) noexcept {
   std::uint32_t behind = 0;
   for (std::uint32_t i = 0; i < frame.packets && read_packet(&at, end, &packet, &behind); ++i) {
     if (behind != 0 && packet.payload_bytes >= sizeof(Behind::key)) {
-      std::memcpy(&behind_.emplace_back(0, behind).key, packet.payload, sizeof(Behind::key));
+      Behind one{0, behind};
+      std::memcpy(&one.key, packet.payload, sizeof one.key);
+      behind_.push_back(one);
     }
     handler.packet(frame, packet);
   }
