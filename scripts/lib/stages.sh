@@ -16,11 +16,12 @@ stage() {
 # How many tests the log tells of: ctest's line, or `N passed, N failed`; a command that tells none is one test itself.
 count() {
   local name=$1 log=$2 code=$3 line
-  STAGE_PASSED=0 STAGE_FAILED=0
+  STAGE_PASSED=0 STAGE_FAILED=0 STAGE_SKIPPED=0
   if line=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of [0-9]+' "$log" | tail -n 1) && [ -n "$line" ]; then
     [[ $line =~ passed,\ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]
     STAGE_FAILED=${BASH_REMATCH[1]}
-    STAGE_PASSED=$((BASH_REMATCH[2] - STAGE_FAILED))
+    STAGE_SKIPPED=$(grep -c '\*\*\*Skipped' "$log" || true)
+    STAGE_PASSED=$((BASH_REMATCH[2] - STAGE_FAILED - STAGE_SKIPPED))
   elif line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1) && [ -n "$line" ]; then
     [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]
     STAGE_PASSED=${BASH_REMATCH[1]} STAGE_FAILED=${BASH_REMATCH[2]}
@@ -32,10 +33,13 @@ count() {
   FAILED=$((FAILED + STAGE_FAILED))
 }
 
+# What could not run here: no test of a number, and no failure.
+skipped() { [ "$STAGE_SKIPPED" = 0 ] || printf ', %d skipped' "$STAGE_SKIPPED"; }
+
 report() {
   local name=$1 log=$2 code=$3 took=$4
   if [ "$code" = 0 ]; then
-    printf '%-18s ok      %4d s  %d passed\n' "$name" "$took" "$STAGE_PASSED"
+    printf '%-18s ok      %4d s  %d passed%s\n' "$name" "$took" "$STAGE_PASSED" "$(skipped)"
     return
   fi
   FAILED_STAGES+=("$name")

@@ -188,9 +188,7 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
   options.processes = static_cast<wire::ProcessId>(boot.size());
   options.key = key;
   options.threaded = context.threaded;
-  int seconds = options.detection_seconds;
-  HEDDLE_TRY(boot::read_detection_time(seconds));
-  options.detection_seconds = seconds;
+  options.detection_seconds = context.choice.detection_seconds;
   options.is_near = [&boot, shm_is_alone, self = options.self](wire::ProcessId peer) {
     const auto nodes = boot.node_of_rank();
     return shm_is_alone ? peer == self : nodes[peer] == nodes[self];
@@ -203,7 +201,7 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
     if (!mine.empty()) HEDDLE_TRY(boot.put(reach_key(boot.rank()), mine));
     HEDDLE_TRY(meet());
     if (!wanted) return Status::ok();
-    if (!others) others.emplace(boot, context.call, seconds);
+    if (!others) others.emplace(boot, context.call, context.choice.detection_seconds);
     return others->find(peer, other);
   };
   if (boot.can_rejoin()) {

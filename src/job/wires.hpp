@@ -22,6 +22,7 @@ struct WireChoice {
   std::string single_copy;
   bool always_fabric = false;
   wire::FabricChoice fabric;
+  int detection_seconds = 10;  // without a sign of life of a peer, until it is lost
 };
 
 // What the wires are given.

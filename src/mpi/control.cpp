@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/lock.hpp"
+#include "job/wires.hpp"
 #include "mpi.h"
 #include "mpi/counts.hpp"
 #include "vci/domain.hpp"
@@ -204,6 +205,18 @@ const std::array<Control, kControls> kTable{{
          "the network interface, by its name or its address; empty: whichever leads to a host", MPI_T_SCOPE_LOCAL),
     text("fabric_library", "HEDDLE_FABRIC_LIBRARY",
          "the file of libfabric; empty: libfabric.so.1 where the system has it", MPI_T_SCOPE_LOCAL),
+    {"detection_time",
+     "HEDDLE_DETECTION_TIME",
+     "network",
+     "seconds without a sign of life of a process on another host that is waited for, until it is taken for dead; "
+     "mpiexec "
+     "waits as long for a host",
+     job::WireChoice{}.detection_seconds,
+     1,
+     86'400,
+     {},
+     MPI_T_VERBOSITY_USER_BASIC,
+     MPI_T_SCOPE_ALL_EQ},
 }};
 
 struct Values {

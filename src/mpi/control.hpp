@@ -57,6 +57,7 @@ enum ControlIndex : int {
   kFabricProvider,
   kFabricInterface,
   kFabricLibrary,
+  kDetectionTime,
   kControls
 };
 enum FabricUse : int { kFabricAuto, kFabricAlways };  // values of kFabric

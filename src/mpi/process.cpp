@@ -61,11 +61,13 @@ Status start_hot_caching(std::unique_ptr<match::HotCache>* cache) {
 }
 
 Status read_wire_choice(job::WireChoice* choice) {
-  int use = 0;
+  int use = 0, detection_time = 0;
   HEDDLE_TRY(read_control(kFabric, &use, MPI_ERR_OTHER));
+  HEDDLE_TRY(read_control(kDetectionTime, &detection_time, MPI_ERR_OTHER));
   *choice = {read_text(kSingleCopy),
              use == kFabricAlways,
-             {read_text(kFabricLibrary), read_text(kFabricProvider), read_text(kFabricInterface)}};
+             {read_text(kFabricLibrary), read_text(kFabricProvider), read_text(kFabricInterface)},
+             detection_time};
   return Status::ok();
 }
 

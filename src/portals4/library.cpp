@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "boot/boot.hpp"
+#include "boot/environment.hpp"
 #include "job/job.hpp"
 #include "job/wires.hpp"
 #include "mpi.h"
@@ -31,7 +32,7 @@ Status read_wire_choice(job::WireChoice* choice) {
   choice->always_fabric = use == "always";
   choice->fabric = {variable("HEDDLE_FABRIC_LIBRARY"), variable("HEDDLE_FABRIC_PROVIDER"),
                     variable("HEDDLE_FABRIC_INTERFACE")};
-  return Status::ok();
+  return boot::read_detection_time(choice->detection_seconds);
 }
 
 void on_packet(vci::Vci& vci, const wire::Packet& packet) { Library::get()->port(vci.index()).receive(packet); }

@@ -31,6 +31,10 @@ class Slow(Bad):
         self.over("udp;ofi_rxd")
 
 
+    def test_windows_and_partitions(self):
+        self.over("net", selection=[("rma_put_get",), ("part", "rules")])
+
+
 class Lossy(Bad):
     network = dict(loss=1)
     selection = [("p2p_sizes", 1 << 18), ("p2p_order",), ("comm_create", PER_HOST)]
@@ -64,6 +68,10 @@ class Late(Bad):
 
     def test_udp_rxd(self):
         self.over("udp;ofi_rxd")
+
+
+    def test_windows_and_partitions(self):
+        self.over("net", selection=[("rma_put_get",), ("part", "rules")])
 
 
 class Nowhere(Case):

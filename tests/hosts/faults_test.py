@@ -140,6 +140,19 @@ class Survive(Case):
                     os.kill(job.node("h1"), signal.SIGKILL)
                     self.assert_others_went_on(job, 1, (0, 1), r"host 'h1' \(ranks 2-3\) is lost while .*the job goes on")
 
+    def test_two_of_four_hosts_are_lost(self):
+        """The two that are left go on by the network."""
+        for provider in FAST:
+            with self.subTest(provider=provider), tempfile.TemporaryDirectory() as directory:
+                self.hosts = self.make_hosts(4)
+                job = self.start(self.hosts, program("lost"), "collectives", "host", directory, per_host=1,
+                                 variables={"HEDDLE_FABRIC_PROVIDER": provider})
+                there = [pathlib.Path(directory, f"there.{rank}") for rank in (2, 3)]
+                job.wait_for(lambda: all(path.exists() for path in there), "the upper ranks stand still")
+                for host in ("h2", "h3"):
+                    os.kill(job.node(host), signal.SIGKILL)
+                self.assert_others_went_on(job, 1, (0, 1), r"host 'h2' \(rank 2\) is lost while .*the job goes on",
+                                           r"host 'h3' \(rank 3\) is lost while .*the job goes on")
 
     def test_a_host_is_cut_off(self):
         """From the ranks, not from mpiexec: the ranks notice that nothing comes, and mpiexec ends those that they miss."""
