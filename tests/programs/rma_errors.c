@@ -1,7 +1,7 @@
 // What goes wrong in one-sided communication is reported by its error class, and the window works on. Every case is tried, and
 // each that differs is told, before the program fails.
 //   rma_errors             all
-//   rma_errors arguments | creation | synchronisation | range
+//   rma_errors arguments | creation | shared | synchronisation | range
 #include "rma.h"
 
 enum { kBytes = 256 };
@@ -43,6 +43,21 @@ static void creation(void) {
   EXPECT(MPI_Win_lock_all(0, MPI_WIN_NULL), MPI_ERR_WIN);
   EXPECT(MPI_Put(memory, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_WIN_NULL), MPI_ERR_WIN);
   EXPECT(MPI_Win_attach(MPI_WIN_NULL, memory, 1), MPI_ERR_WIN);
+}
+
+// Ranks that share no memory are each told so, and what they made on the way is gone; those of one host share.
+static void shared(void) {
+  MPI_Win win = MPI_WIN_NULL;
+  MPI_Comm host;
+  char* base;
+  if (on_one_host()) return;
+  for (int i = 0; i < 2; i++)
+    CHECK_CLASS(MPI_Win_allocate_shared(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_ERR_RMA_SHARED);
+  CHECK(win == MPI_WIN_NULL);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  CHECK_CLASS(MPI_Win_allocate_shared(64, 8, MPI_INFO_NULL, host, &base, &win), MPI_SUCCESS);
+  MPI_Win_free(&win);
+  MPI_Comm_free(&host);
 }
 
 static void arguments(Window* w) {
@@ -240,6 +255,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   if (wanted(argc, argv, "creation")) creation();
+  if (wanted(argc, argv, "shared")) shared();
   const int flavors[] = {MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED, MPI_WIN_FLAVOR_DYNAMIC};
   for (int i = 0; i < 4; i++) {
     Window w;
