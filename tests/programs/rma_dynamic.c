@@ -115,6 +115,20 @@ static int outcome(int code, int target) {
   return error_class(code != MPI_SUCCESS ? code : flushed);
 }
 
+// `bytes` are attached at `start`: neither of them again, nor what reaches into them; what only touches them may be.
+static void overlapping(char* start, int bytes) {
+  CHECK_CLASS(MPI_Win_attach(win, start, bytes), MPI_ERR_RMA_ATTACH);
+  CHECK_CLASS(MPI_Win_attach(win, start + 8, 8), MPI_ERR_RMA_ATTACH);
+  CHECK_CLASS(MPI_Win_attach(win, start - 8, bytes + 16), MPI_ERR_RMA_ATTACH);
+  CHECK_CLASS(MPI_Win_attach(win, start - 8, 9), MPI_ERR_RMA_ATTACH);
+  CHECK_CLASS(MPI_Win_attach(win, start + bytes - 1, 9), MPI_ERR_RMA_ATTACH);
+  CHECK_CLASS(MPI_Win_detach(win, start - 8), MPI_ERR_RMA_ATTACH);  // it was refused
+  CHECK_CLASS(MPI_Win_attach(win, start - 8, 8), MPI_SUCCESS);
+  CHECK_CLASS(MPI_Win_attach(win, start + bytes, 8), MPI_SUCCESS);
+  CHECK_CLASS(MPI_Win_detach(win, start - 8), MPI_SUCCESS);
+  CHECK_CLASS(MPI_Win_detach(win, start + bytes), MPI_SUCCESS);
+}
+
 static void outside(void) {
   enum { kBytes = 64 };
   char* memory = calloc(3, kBytes);
@@ -122,6 +136,7 @@ static void outside(void) {
   MPI_Aint mine, theirs;
   MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
   MPI_Win_attach(win, memory + kBytes, kBytes);
+  overlapping(memory + kBytes, kBytes);
   MPI_Get_address(memory + kBytes, &mine);
   MPI_Sendrecv(&mine, 1, MPI_AINT, left, 1, &theirs, 1, MPI_AINT, right, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -149,9 +164,9 @@ static void outside(void) {
   memcpy(&was, memory + kBytes - 1, 8);
   CHECK_EQ(was, 4711);
   for (int i = 0; i < 3 * kBytes; i++) CHECK(memory[i] == 0 || (i >= kBytes - 1 && i < kBytes + 7), "byte %d", i);
-  CHECK(MPI_Win_detach(win, memory + 1) != MPI_SUCCESS);
-  CHECK(MPI_Win_detach(win, memory) == MPI_SUCCESS);
-  CHECK(MPI_Win_detach(win, memory) != MPI_SUCCESS);
+  CHECK_CLASS(MPI_Win_detach(win, memory + 1), MPI_ERR_RMA_ATTACH);
+  CHECK_CLASS(MPI_Win_detach(win, memory), MPI_SUCCESS);
+  CHECK_CLASS(MPI_Win_detach(win, memory), MPI_ERR_RMA_ATTACH);
   free(memory);
 }
 
