@@ -78,6 +78,7 @@ static int64_t total(void) { return (int64_t)kTurns * world_size * (world_size +
       const MPI_Aint own = (MPI_Aint)sizeof(T) * (1 + world_rank);                                                  \
       const T add = (T)(world_rank + 1);                                                                            \
       T last = (T)0, was, fresh, expected;                                                                          \
+      MPI_Request request;                                                                                          \
       int64_t mine = 0, of_all = 0;                                                                                 \
       MPI_Win_lock(MPI_LOCK_EXCLUSIVE, world_rank, 0, window.win);                                                  \
       memset(window.base, 0, (size_t)window.bytes);                                                                 \
@@ -85,7 +86,7 @@ static int64_t total(void) { return (int64_t)kTurns * world_size * (world_size +
       MPI_Barrier(MPI_COMM_WORLD);                                                                                  \
       MPI_Win_lock_all(0, window.win);                                                                              \
       for (int turn = 0; turn < kTurns; turn++) {                                                                   \
-        const int call = (turn + world_rank) % 6;                                                                   \
+        const int call = (turn + world_rank) % 8;                                                                   \
         was = last;                                                                                                 \
         if (call == 0) MPI_Accumulate(&add, 1, type, target, at(&window, target, 0), 1, type, MPI_SUM, window.win); \
         if (call == 1)                                                                                              \
@@ -98,7 +99,7 @@ static int64_t total(void) { return (int64_t)kTurns * world_size * (world_size +
           MPI_Win_flush(target, window.win);                                                                        \
           if (was == expected) break;                                                                               \
         }                                                                                                           \
-        if (call < 4) mine += (int64_t)add;                                                                         \
+        if (call < 4 || call > 5) mine += (int64_t)add;                                                             \
         if (call == 4) {                                                                                            \
           fresh = (T)(turn + 1), expected = (T)0;                                                                   \
           MPI_Put(&fresh, 1, type, target, at(&window, target, own), 1, type, window.win);                          \
@@ -114,7 +115,15 @@ static int64_t total(void) { return (int64_t)kTurns * world_size * (world_size +
           MPI_Win_sync(window.win);                                                                                 \
           was = *(volatile T*)window.base;                                                                          \
         }                                                                                                           \
+        if (call == 6)                                                                                              \
+          MPI_Raccumulate(&add, 1, type, target, at(&window, target, 0), 1, type, MPI_SUM, window.win, &request);   \
+        if (call == 7)                                                                                              \
+          MPI_Rget_accumulate(&add, 1, type, &was, 1, type, target, at(&window, target, 0), 1, type, MPI_SUM,       \
+                              window.win, &request);                                                                \
+        if (call > 5) MPI_Wait(&request, MPI_STATUS_IGNORE), expected = was;                                        \
         MPI_Win_flush(target, window.win);                                                                          \
+        if (call > 5)                                                                                               \
+          CHECK(was == expected, "%s: %lld, but %lld after the flush", #type, (long long)expected, (long long)was); \
         CHECK(was >= last, "%s: %lld comes after %lld", #type, (long long)was, (long long)last);                    \
         last = was;                                                                                                 \
       }                                                                                                             \
