@@ -21,12 +21,28 @@ static void exchange(Window* w, int round, int opening, int closing) {
 }
 
 static void assertions(Window* w) {
-  const int right = (world_rank + 1) % world_size;
+  const int right = (world_rank + 1) % world_size, left = (world_rank + world_size - 1) % world_size;
   int64_t* held = (int64_t*)w->base;
   // Nothing before, nothing behind: memory may change between the two, so the ranks meet outside.
   for (int round = 0; round < 20; round++) {
     exchange(w, round, MPI_MODE_NOPRECEDE, MPI_MODE_NOSUCCEED);
     MPI_Barrier(MPI_COMM_WORLD);
+  }
+  // One at a time: gets alone follow MPI_MODE_NOPUT, and puts of others alone precede MPI_MODE_NOSTORE.
+  for (int round = 0; round < 20; round++) {
+    int64_t out = 50 * round + world_rank, got = -1;
+    held[3] = 40 * round + world_rank, held[4] = -1;
+    MPI_Win_fence(MPI_MODE_NOPUT, w->win);
+    MPI_Get(&got, 1, MPI_INT64_T, right, at(w, right, 24), 1, MPI_INT64_T, w->win);
+    MPI_Win_fence(0, w->win);
+    CHECK_EQ(got, 40 * round + right);
+    MPI_Put(&out, 1, MPI_INT64_T, right, at(w, right, 32), 1, MPI_INT64_T, w->win);
+    MPI_Win_fence(MPI_MODE_NOSTORE, w->win);
+    CHECK_EQ(held[4], 50 * round + left);
+    MPI_Put(&out, 1, MPI_INT64_T, right, at(w, right, 40), 1, MPI_INT64_T, w->win);
+    MPI_Win_fence(MPI_MODE_NOSTORE, w->win);
+    CHECK_EQ(held[5], 50 * round + left);
+    MPI_Win_fence(0, w->win);
   }
   // Only gets: no put into this window follows, no store to it preceded.
   held[3] = 31 + world_rank;

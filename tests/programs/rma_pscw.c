@@ -45,6 +45,26 @@ static void ring(Window* w, int assertion) {
   MPI_Group_free(&from);
 }
 
+// As above, and nobody puts: what an epoch exposes is read, and stands as it was.
+static void ring_of_gets(Window* w) {
+  int right = (world_rank + 1) % world_size, left = (world_rank + world_size - 1) % world_size;
+  int64_t* held = (int64_t*)w->base;
+  MPI_Group to = group_of(&right, 1), from = group_of(&left, 1);
+  for (int round = 0; round < kRounds; round++) {
+    int64_t got[8] = {0};
+    for (int i = 0; i < 8; i++) held[i] = 1000 * round + 10 * world_rank + i;
+    MPI_Win_post(from, MPI_MODE_NOPUT, w->win);
+    MPI_Win_start(to, 0, w->win);
+    MPI_Get(got, 8, MPI_INT64_T, right, at(w, right, 0), 8, MPI_INT64_T, w->win);
+    MPI_Win_complete(w->win);
+    for (int i = 0; i < 8; i++) CHECK_EQ(got[i], 1000 * round + 10 * right + i);
+    wait_for(w->win, round % 2);
+    for (int i = 0; i < 8; i++) CHECK_EQ(held[i], 1000 * round + 10 * world_rank + i);
+  }
+  MPI_Group_free(&to);
+  MPI_Group_free(&from);
+}
+
 // One target, all others origins; then one origin, all others targets. The alone one moves around.
 static void star(Window* w) {
   int* others = malloc(sizeof(int) * (size_t)world_size);
@@ -162,6 +182,7 @@ static void test(int flavor) {
   }
   ring(&w, 0);
   ring(&w, MPI_MODE_NOCHECK);
+  ring_of_gets(&w);
   star(&w);
   overlapping(&w);
   test_tells(&w);
