@@ -8,11 +8,12 @@ PAIR = [("p2p_sizes", 1 << 18), ("p2p_order",), ("p2p_modes",), ("p2p_cancel",),
         ("datatypes_wire",)]
 WINDOWS = [(f"rma_{name}", "create", "allocate", "dynamic")
            for name in ("put_get", "accumulate", "fence", "pscw", "lock", "flush", "poll", "threads", "atomics", "requests", "long")]
+WINDOWS += [("rma_errors",), ("rma_dynamic", "outside"), ("rma_objects",)]
 PARTITIONED = [("part", what) for what in ("rules", "comms", "mapping", "errors", "threads")]
 PARTITIONED_COLLECTIVES = [("part_coll", what) for what in ("content", "early", "errors", "threads")]
 MANY = [("coll_moves",), ("comm_create", PER_HOST), ("topo_neighbor",), ("intercomm",), ("sessions",)]
 COLLECTIVES = [("coll_reduce",), ("coll_persistent",), ("coll_mix", 6, 200, 12)]
-PORTALS = [(f"../portals4/portals_{name}",) for name in ("put_get", "lists", "flow_control", "atomics", "triggered", "threads", "stress")]
+PORTALS = [(f"../portals4/portals_{name}",) for name in ("put_get", "lists", "flow_control", "atomics", "triggered", "objects", "reopen", "threads", "stress", "example")]
 FLOOD = [("flood", 1000, 1024, way, *rest) for way in ("order", "reverse", "any", "mprobe") for rest in ((), ("isend",))]
 FEW = {"HEDDLE_UNEXPECTED_HEADERS": "64", "HEDDLE_UNEXPECTED_BYTES": "16384"}
 UDP = [("p2p_sizes", 1 << 12), ("p2p_modes",), ("comm_create", PER_HOST)]
@@ -38,7 +39,7 @@ class Net(Clean):
 
     def test_windows(self):
         self.over("net", [*WINDOWS, ("rma_hammer", "allocate")], 1)
-        self.over("net", WINDOWS, 2)
+        self.over("net", [*WINDOWS, ("rma_hammer", "create", "allocate", "dynamic")], 2)
 
     def test_windows_by_packets_on_a_host_too(self):
         self.over("net", [("rma_long", "create"), ("rma_hammer", "create")], 2, HEDDLE_SINGLE_COPY="off")
@@ -52,7 +53,7 @@ class TcpRxm(Clean):
         self.over("tcp;ofi_rxm", MANY, 2)
 
     def test_windows(self):
-        self.over("tcp;ofi_rxm", WINDOWS, 2)
+        self.over("tcp;ofi_rxm", [*WINDOWS, ("rma_hammer", "allocate")], 2)
 
 
 class UdpRxd(Clean):
@@ -134,7 +135,7 @@ class Library(Clean):
 class Progress(Clean):
     def test_while_the_target_computes(self):
         for provider in FAST:
-            self.over(provider, [("progress", "windows"), ("progress", "collectives")], 1, HEDDLE_PROGRESS_THREAD="on")
+            self.over(provider, [("progress", "windows"), ("progress", "collectives"), ("rma_passive",)], 1, HEDDLE_PROGRESS_THREAD="on")
         self.over("net", [("progress", "windows")], 2, HEDDLE_PROGRESS_THREAD="on")
 
 
