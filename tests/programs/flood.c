@@ -162,6 +162,7 @@ int main(int argc, char** argv) {
     if (!strcmp(argv[a], "disables")) disables = atoi(argv[++a]);
   }
   MPI_Comm_dup(MPI_COMM_WORLD, &apart);
+  MPI_Barrier(apart);  // what its connections take is no part of the flood
   if (world_rank != 0) {
     send_all(isend);
   } else {
