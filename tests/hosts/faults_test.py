@@ -124,11 +124,19 @@ class Survive(Case):
                     self.assert_others_went_on(job, 137, (0, 2, 3), r"rank 1 \(pid \d+\) on h0 was ended by signal 9.*the job goes on")
 
     def test_a_rank_is_killed_in_an_epoch(self):
-        for provider, place in itertools.product(FAST, ("target", "lock", "long")):
+        for provider, place in itertools.product(FAST, ("target", "lock", "fence", "pscw", "long")):
             with self.subTest(provider=provider, place=place):
                 job = self.start(self.hosts, program("rma_killed"), place, "returns", "create", per_host=2,
                                  variables={"HEDDLE_FABRIC_PROVIDER": provider})
                 self.assert_others_went_on(job, 137, (0, 2, 3), r"rank 1 \(pid \d+\) on h0 was ended by signal 9.*the job goes on")
+
+    def test_a_rank_is_killed_in_an_epoch_and_errors_are_fatal(self):
+        for provider, place in zip(FAST, ("target", "lock")):
+            with self.subTest(provider=provider, place=place):
+                job = self.start(self.hosts, program("rma_killed"), place, "create", per_host=2, variables={"HEDDLE_FABRIC_PROVIDER": provider})
+                job.finish()
+                self.assertEqual(job.out, "")
+                self.assert_fails(self.hosts, job, r"rank 1 \(pid \d+\) on h0 was ended by signal 9")
 
     def test_a_host_is_lost(self):
         for provider in FAST:
