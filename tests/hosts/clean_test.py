@@ -13,9 +13,11 @@ PARTITIONED = [("part", what) for what in ("rules", "comms", "mapping", "errors"
 PARTITIONED_COLLECTIVES = [("part_coll", what) for what in ("content", "early", "errors", "threads")]
 MANY = [("coll_moves",), ("comm_create", PER_HOST), ("topo_neighbor",), ("intercomm",), ("sessions",)]
 COLLECTIVES = [("coll_reduce",), ("coll_persistent",), ("coll_mix", 6, 200, 12)]
-PORTALS = [(f"../portals4/portals_{name}",) for name in ("put_get", "lists", "flow_control", "atomics", "triggered", "objects", "reopen", "threads", "stress", "example")]
+PORTALS = [(f"../portals4/portals_{name}",)
+           for name in ("put_get", "lists", "flow_control", "atomics", "triggered", "objects", "reopen", "threads", "stress", "example")]
 KEPT = ("limit", 4, "disables", 1)  # MiB; three ranks send 6
-FLOOD = [("flood", 2000, 1024, way, *rest, *KEPT) for way in ("order", "reverse", "any", "probe", "mprobe") for rest in ((), ("isend",))]
+FLOOD = [("flood", 2000, 1024, way, *rest, *KEPT)
+         for way in ("order", "reverse", "any", "probe", "mprobe") for rest in ((), ("isend",))]
 FLOOD += [("flood", 2000, 1024, "last", "isend", *KEPT), ("flood", 2000, 8, "last", *KEPT)]
 FEW = {"HEDDLE_UNEXPECTED_HEADERS": "64", "HEDDLE_UNEXPECTED_BYTES": "16384"}
 UDP = [("p2p_sizes", 1 << 12), ("p2p_modes",), ("comm_create", PER_HOST)]
@@ -137,7 +139,8 @@ class Library(Clean):
 class Progress(Clean):
     def test_while_the_target_computes(self):
         for provider in FAST:
-            self.over(provider, [("progress", "windows"), ("progress", "collectives"), ("rma_passive",)], 1, HEDDLE_PROGRESS_THREAD="on")
+            self.over(provider, [("progress", "windows"), ("progress", "collectives"), ("rma_passive",)], 1,
+                      HEDDLE_PROGRESS_THREAD="on")
         self.over("net", [("progress", "windows")], 2, HEDDLE_PROGRESS_THREAD="on")
 
 

@@ -133,7 +133,8 @@ class Survive(Case):
     def test_a_rank_is_killed_in_an_epoch_and_errors_are_fatal(self):
         for provider, place in zip(FAST, ("target", "lock")):
             with self.subTest(provider=provider, place=place):
-                job = self.start(self.hosts, program("rma_killed"), place, "create", per_host=2, variables={"HEDDLE_FABRIC_PROVIDER": provider})
+                job = self.start(self.hosts, program("rma_killed"), place, "create", per_host=2,
+                                 variables={"HEDDLE_FABRIC_PROVIDER": provider})
                 job.finish()
                 self.assertEqual(job.out, "")
                 self.assert_fails(self.hosts, job, r"rank 1 \(pid \d+\) on h0 was ended by signal 9")
