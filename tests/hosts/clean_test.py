@@ -18,7 +18,8 @@ PORTALS = [(f"../portals4/portals_{name}",)
 KEPT = ("limit", 4, "disables", 1)  # MiB; three ranks send 6
 FLOOD = [("flood", 2000, 1024, way, *rest, *KEPT)
          for way in ("order", "reverse", "any", "probe", "mprobe") for rest in ((), ("isend",))]
-FLOOD += [("flood", 2000, 1024, "last", "isend", *KEPT), ("flood", 2000, 8, "last", *KEPT)]
+# 46 MiB are sent. Over ofi_rxm memory grew by up to 9 MiB of 59, by another number each time.
+FLOOD += [("flood", 16000, 1024, "last", "isend", "limit", 24, "disables", 1), ("flood", 2000, 8, "last", "disables", 1)]
 FEW = {"HEDDLE_UNEXPECTED_HEADERS": "64", "HEDDLE_UNEXPECTED_BYTES": "16384"}
 UDP = [("p2p_sizes", 1 << 12), ("p2p_modes",), ("comm_create", PER_HOST)]
 
