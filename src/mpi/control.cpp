@@ -209,8 +209,7 @@ const std::array<Control, kControls> kTable{{
      "HEDDLE_DETECTION_TIME",
      "network",
      "seconds without a sign of life of a process on another host that is waited for, until it is taken for dead; "
-     "mpiexec "
-     "waits as long for a host",
+     "mpiexec waits as long for a host",
      job::WireChoice{}.detection_seconds,
      1,
      86'400,
