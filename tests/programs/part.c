@@ -23,6 +23,14 @@ static MPI_Request precv(void* b, int parts, MPI_Count n, MPI_Datatype t, int ta
   return r;
 }
 
+// No byte of a partition that is not ready has moved: `ready` of ps are, in the order of this epoch.
+static void check_old(const unsigned char* in, int ps, size_t each, int ready, unsigned epoch) {
+  for (int k = ready; k < ps; k++) {
+    const size_t begin = (size_t)((k * 7919LL + epoch) % ps) * each;
+    for (size_t i = begin; i < begin + each; i++) CHECK(in[i] == 0xEE, "byte %zu of epoch %u has come", i, epoch);
+  }
+}
+
 // Every partition apart and in a scattered order, several epochs; what has arrived is there and nothing else has.
 static void cut(int ps, int pr, MPI_Count each_s) {
   const size_t total = (size_t)ps * (size_t)each_s, each_r = total / (size_t)pr;
@@ -44,9 +52,9 @@ static void cut(int ps, int pr, MPI_Count each_s) {
     for (int k = 0; k < ps; k++) {
       const int p = (int)((k * 7919LL + epoch) % ps);  // ps is no multiple of 7919
       if (receives()) {
-        // Nothing moves before it is ready: what the receiver holds is old until then.
         MPI_Test(&r, &flag, MPI_STATUS_IGNORE);
         CHECK_EQ(flag, 0);
+        check_old(in, ps, (size_t)each_s, ready, epoch);
       }
       if (world_size > 1) MPI_Barrier(MPI_COMM_WORLD);
       if (sends()) {
@@ -78,6 +86,10 @@ static void cut(int ps, int pr, MPI_Count each_s) {
             CHECK_EQ(flag, 0);
           }
         }
+        MPI_Message message;
+        MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &message, MPI_STATUS_IGNORE);
+        CHECK_EQ(flag, 0);  // partitions are no messages
+        check_old(in, ps, (size_t)each_s, ready, epoch);
       }
       if (world_size > 1) MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -209,7 +221,10 @@ static void rules(void) {
         if (sends()) MPI_Pready_range(0, parts - 1, s[0]);
       }
       if (sends()) MPI_Wait(&s[0], MPI_STATUS_IGNORE);
-      if (receives()) MPI_Wait(&r[0], &status);
+      if (receives()) {
+        MPI_Wait(&r[0], &status);
+        check_status(&status, from, 2, 0, MPI_INT);
+      }
     }
     if (sends()) MPI_Request_free(&s[0]);
     if (receives()) MPI_Request_free(&r[0]);
@@ -225,7 +240,7 @@ static void rules(void) {
     MPI_Pready_range(0, 2, s[0]);
     MPI_Wait(&s[0], MPI_STATUS_IGNORE);
     MPI_Wait(&r[0], &status);
-    CHECK_EQ(status.MPI_SOURCE, MPI_PROC_NULL);
+    check_status(&status, MPI_PROC_NULL, MPI_ANY_TAG, 0, MPI_INT);
   }
   MPI_Request_free(&s[0]);
   MPI_Request_free(&r[0]);
