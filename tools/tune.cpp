@@ -21,6 +21,7 @@
 
 #include "base/profile.hpp"
 #include "boot/launch_facts.hpp"
+#include "plan/network.hpp"
 #include "tune_host.hpp"
 #include "tune_network.hpp"
 #include "wire/shm.hpp"
@@ -231,6 +232,14 @@ Profile decide(const Figures& f) {
   return profile;
 }
 
+// In a group of so many bytes a message costs a tenth of what they do: a longer one would save little more.
+std::uint32_t bytes_of_group(const std::string& network) {
+  plan::Network n = plan::usual_network();
+  if (!plan::parse_network(network, "what was measured", &n) || n.within.byte <= 0) return Profile().aggregate_bytes;
+  const double bytes = 10 * std::max(n.within.overhead, n.within.gap) / n.within.byte;
+  return std::bit_floor(static_cast<std::uint32_t>(std::clamp(bytes, 1024.0, 64.0 * 1024)));
+}
+
 // One process for each of the cores that this one may use; an even number, at least two.
 bool measure(Board& board, int* processes) {
   cpu_set_t allowed;
@@ -318,6 +327,7 @@ int tune(const TuneWish& wish) {
   if (!measure_network(hosts, launch, &profile.network)) {
     return std::fprintf(stderr, "heddle tune: %s\n", last_error_detail()), 1;
   }
+  profile.aggregate_bytes = bytes_of_group(profile.network);
   if (hosts.empty()) keep_between_hosts(path, &profile.network);
   std::fputs(print_profile(profile).c_str(), stdout);
   const double had = quiet(board, processes);

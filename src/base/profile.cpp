@@ -22,6 +22,7 @@ struct Number {
 constexpr Number kSingleCopyFrom{"single_copy_from", 0, UINT64_MAX};
 constexpr Number kPullBytes{"pull_bytes", 4096, 1 << 30};
 constexpr Number kPullAfter{"pull_after", 0, Profile::kMaxPullAfter};
+constexpr Number kAggregateBytes{"aggregate_bytes", 0, 1 << 30};
 
 constexpr std::string_view kMachine = "machine", kNetwork = "network";
 
@@ -89,6 +90,9 @@ Status parse_profile(std::string_view text, const char* name, Profile* out) {
     } else if (key == kPullAfter.key) {
       good = parse_number(value, kPullAfter, &number);
       profile.pull_after = static_cast<std::uint32_t>(number);
+    } else if (key == kAggregateBytes.key) {
+      good = parse_number(value, kAggregateBytes, &number);
+      profile.aggregate_bytes = static_cast<std::uint32_t>(number);
     }
     if (!good) {
       return error(MPI_ERR_OTHER,
@@ -118,8 +122,10 @@ std::string print_profile(const Profile& profile) {
                 "# How long messages travel on this machine (heddle tune; docs/decisions/large-messages.md)\n"
                 "single_copy_from %llu  # bytes: a shorter message is not read by its receiver\n"
                 "pull_bytes %u  # a side that copies by itself takes so many at once\n"
-                "pull_after %u  # rounds of progress in vain before it does\n",
-                static_cast<unsigned long long>(profile.single_copy_from), profile.pull_bytes, profile.pull_after);
+                "pull_after %u  # rounds of progress in vain before it does\n"
+                "aggregate_bytes %u  # of a group of small partitions\n",
+                static_cast<unsigned long long>(profile.single_copy_from), profile.pull_bytes, profile.pull_after,
+                profile.aggregate_bytes);
   std::string all = text;
   if (!profile.machine.empty()) all.append(kMachine).append(" ").append(profile.machine).append("\n");
   each_pair(profile.network, [&all](std::string_view pair) {

@@ -22,6 +22,9 @@ struct Profile {
   // ... when its progress has found nothing of the message so many times.
   std::uint32_t pull_after = 64;
 
+  // Small partitions of one message travel in groups of at most so many bytes (part/mapping.hpp). The sender's number.
+  std::uint32_t aggregate_bytes = 4096;
+
   static constexpr std::uint32_t kMaxPullAfter = 64;
 
   // What a message costs between processes and hosts: `key=value,key=value`, as plan/network.hpp reads it. Empty: not measured.

@@ -1,9 +1,11 @@
 #include "part/api.hpp"
 
+#include <charconv>
 #include <climits>
 
 #include "mpi/datatype_basic.hpp"
 #include "mpi/handle.hpp"
+#include "mpi/info.hpp"
 #include "p2p/loss.hpp"
 #include "p2p/request.hpp"
 #include "part/collective.hpp"
@@ -39,7 +41,18 @@ Arguments arguments(const void* buffer, int partitions, MPI_Count count, mpi::Da
           &type,
           peer,
           tag,
-          static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(type.size)};
+          static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(type.size),
+          0};
+}
+
+// What the info says, if it is a number; else the machine's profile.
+std::uint64_t aggregate_of(mpi::Info* info, const vci::Domain& domain) {
+  std::uint64_t bytes = domain.profile().aggregate_bytes;
+  if (info == nullptr) return bytes;
+  const std::string text = info->get("heddle_aggregate_bytes").value_or("");
+  std::uint64_t said = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), said);
+  return failed == std::errc() && end == text.data() + text.size() ? said : bytes;
 }
 
 Status no_memory() { return error(MPI_ERR_NO_MEM, "no memory for a partitioned request"); }
@@ -121,7 +134,7 @@ Status look(Request& request, std::uint32_t partition, int* flag) {
 }  // namespace
 
 Status psend_init(const void* buf, int partitions, MPI_Count count, mpi::Datatype& type, int dest, int tag,
-                  mpi::Comm& comm, mpi::Info*, MPI_Request* handle) {
+                  mpi::Comm& comm, mpi::Info* info, MPI_Request* handle) {
   HEDDLE_TRY(check(partitions, count, type, dest, tag));
   part::install(*comm.vci);
   vci::Lane* lane = nullptr;
@@ -130,6 +143,7 @@ Status psend_init(const void* buf, int partitions, MPI_Count count, mpi::Datatyp
   Send* send =
       words == nullptr ? nullptr : comm.vci->make<Send>(comm, arguments(buf, partitions, count, type, dest, tag));
   if (send == nullptr) return no_memory();
+  send->args.aggregate = aggregate_of(info, comm.vci->domain());
   send->readiness.adopt(std::move(words));
   send->lane = lane;
   if (dest == MPI_PROC_NULL) {

@@ -30,7 +30,7 @@ void for_each_covered(std::uint64_t at, std::uint64_t bytes, std::uint64_t each,
 // How a sender groups its partitions.
 class Grouping {
  public:
-  static constexpr std::uint64_t kTarget = 4096;  // bytes of a group of more than one
+  static constexpr std::uint64_t kTarget = 4096;  // bytes of a group of more than one, where nobody says
 
   Grouping() noexcept = default;
   // `each`: bytes of a partition of the sender. A message without bytes is one group. `target`: bytes that a group of more

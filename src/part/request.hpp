@@ -43,7 +43,8 @@ struct Arguments {
   mpi::Datatype* type;
   int peer;
   int tag;
-  std::uint64_t each;  // bytes of a partition
+  std::uint64_t each;       // bytes of a partition
+  std::uint64_t aggregate;  // of a send: bytes of a group of small ones
 
   std::uint64_t total() const noexcept { return each * partitions; }
 };

@@ -144,7 +144,7 @@ Send::Send(mpi::Comm& c, const Arguments& arguments) noexcept : Request(kSendTyp
 }
 
 void Send::make_groups(std::uint32_t receivers) noexcept {
-  grouping = Grouping(args.partitions, receivers, args.each);
+  grouping = Grouping(args.partitions, receivers, args.each, args.aggregate);
   const std::uint32_t n = messages();
   groups.reset(new (std::nothrow) Group[n]);
   if (groups == nullptr) vci->domain().fatal("no memory for a partitioned send");

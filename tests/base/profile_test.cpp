@@ -37,6 +37,7 @@ TEST_F(ProfileTest, WhatIsStoredIsLoaded) {
   out.single_copy_from = 12345;
   out.pull_bytes = 65536;
   out.pull_after = 7;
+  out.aggregate_bytes = 0;
   const std::string path = profile_path();
   EXPECT_EQ(path.find(folder + "/heddle/profile-"), 0u) << path;
   ASSERT_TRUE(store_profile(out, path)) << last_error_detail();
@@ -47,6 +48,7 @@ TEST_F(ProfileTest, WhatIsStoredIsLoaded) {
   EXPECT_EQ(in.single_copy_from, 12345u);
   EXPECT_EQ(in.pull_bytes, 65536u);
   EXPECT_EQ(in.pull_after, 7u);
+  EXPECT_EQ(in.aggregate_bytes, 0u);
 }
 
 TEST_F(ProfileTest, WithoutAFileTheDefaultsHold) {

@@ -37,7 +37,7 @@ with tempfile.TemporaryDirectory() as folder:
     profile = pathlib.Path(stored.group(1))
     check([p for p in cache.rglob("*") if p.is_file()] == [profile], done)
     text = profile.read_text()
-    for key in ("single_copy_from", "pull_bytes", "pull_after"):
+    for key in ("single_copy_from", "pull_bytes", "pull_after", "aggregate_bytes"):
         check(re.search(rf"^{key} \d+", text, re.M), done)
     for key in ("within.latency", "within.overhead", "within.gap", "within.byte", "crowding", "copy", "reduce"):
         check(re.search(rf"^network {key} [0-9.e-]+$", text, re.M), done)
