@@ -124,16 +124,17 @@ TEST(ThreadsOfOneSend, LongGroupsInBadWeather) {
   }
 }
 
-// Sixty-four at once, the last of which completes the send while the others still return.
+// Sixty-four at once, the last of which completes the send while the others still return; and as many that look for what arrives.
 TEST(ThreadsOfOneSend, Sixtyfour) {
-  test::run_processes(2, [](mpi::Process& process) {
-    const Cut cut{64, 1, 64 * 40};
-    if (process.world()->rank == 0) {
-      send_rounds(process, cut, 64, 3);
-    } else {
-      receive_rounds(process, cut, 1, 3);
-    }
-  });
+  for (const Cut cut : {Cut{64, 1, 64 * 40}, Cut{64, 64, 64 * 40}, Cut{64, 64, 64 * (20 << 10)}}) {
+    test::run_processes(2, [&](mpi::Process& process) {
+      if (process.world()->rank == 0) {
+        send_rounds(process, cut, 64, 3);
+      } else {
+        receive_rounds(process, cut, cut.receive_partitions, 3);
+      }
+    });
+  }
 }
 
 // Everything is ready before the receiver starts, so a task sends it; the request is freed as soon as it is complete. The
