@@ -123,6 +123,11 @@ constexpr Pvar kTable[] = {
      "bytes of long messages that came before their receive was posted, were dropped and are sent again",
      count<&Counts::dropped_bytes>},
 
+    {"network_strange", kCounter, "network", kUser,
+     "frames from the network, and connections, that no process of this job can have sent: they were dropped",
+     count<&Counts::strange>},
+    {"network_replayed", kCounter, "network", kUser, "frames from the network that had come before: they were dropped",
+     count<&Counts::replayed>},
     {"posted_queue_length", kLevel, kMatching, kDetail, kPostedText.length, vci_number<kPosted, length_of>},
     {"posted_queue_length", kHighest, kMatching, kDetail, "the most receives that have waited at once since MPI_Init",
      vci_number<kPosted, longest_of>},

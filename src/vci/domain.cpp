@@ -179,6 +179,16 @@ void Domain::lose(wire::ProcessId process, std::string why) {
   bell().ring();
 }
 
+wire::Dropped Domain::dropped(std::uint32_t vci) const noexcept {
+  wire::Dropped all;
+  for (const auto& wire : wires_) {
+    const wire::Dropped one = wire->dropped(vci);
+    all.strange += one.strange;
+    all.replayed += one.replayed;
+  }
+  return all;
+}
+
 bool Domain::owes() const noexcept {
   return std::ranges::any_of(wires_, [](const auto& wire) { return wire->owes(); });
 }

@@ -144,6 +144,8 @@ class Domain {
 
   // Whether wires hold packets that they have not sent yet, of which no lane knows any more.
   bool owes() const noexcept;
+  // What the wires have dropped of what came for a VCI.
+  wire::Dropped dropped(std::uint32_t vci) const noexcept;
 
   // Whether unexpected messages are kept without limit: nothing that peers still send may wait for a receive.
   void set_unlimited(bool unlimited) noexcept;

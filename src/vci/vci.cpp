@@ -87,6 +87,9 @@ Counts Vci::counts(bool home) noexcept {
       counts.offers += one.offers;
     }
   }
+  const wire::Dropped dropped = domain_.dropped(index_);
+  counts.strange = dropped.strange;
+  counts.replayed = dropped.replayed;
   counts.contended_polls = contended_polls_.load(std::memory_order_relaxed);
   counts.foreign_polls = foreign_polls_.load(std::memory_order_relaxed);
   LockGuard guard(lock_);

@@ -120,6 +120,13 @@ void OfiWire::flush() noexcept {
   }
 }
 
+Dropped OfiWire::dropped(std::uint32_t vci) const noexcept {
+  Dropped all;
+  if (const OfiPort* its = port(vci); its != nullptr) all = {its->counts().strange, its->counts().replayed};
+  if (vci == 0) all.strange += reach_.strangers() + watched_.strangers();
+  return all;
+}
+
 Status OfiWire::open_port(std::uint32_t vci, OfiPort** out) {
   LockGuard guard(lock_);
   if (owned_[vci] == nullptr) {

@@ -66,7 +66,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   Status card(std::string* out);
   const Fabric& fabric() const noexcept { return *fabric_; }
   // REQUIRES: the VCI has talked to another host, or is 0.
-  const OfiCounts& counts(std::uint32_t vci) const noexcept { return port(vci)->counts(); }
+  Dropped dropped(std::uint32_t vci) const noexcept override;
 
   bool reaches(ProcessId peer) const noexcept override;
   Status connect(std::uint32_t from, ProcessId peer, std::uint32_t to, TxLane** lane) override;

@@ -135,13 +135,17 @@ void Reach::on_question(int fd) {
   if (n == sizeof first && adopt_) {
     waker_->forget(fd);
     std::erase(guests_, fd);
-    if (!adopt_(fd, first)) close(fd);
+    if (adopt_(fd, first)) return;
+    ++strangers_;
+    close(fd);
     return;
   }
   std::memcpy(static_cast<void*>(&question), &first, sizeof question);
   if (n == sizeof question && question.process == self_) {
     const std::uint64_t answer = answer_to(question);
     [[maybe_unused]] const ssize_t sent = send(fd, &answer, sizeof answer, MSG_NOSIGNAL);
+  } else if (n > 0) {
+    ++strangers_;
   }
   send_away(fd);
 }

@@ -14,6 +14,7 @@
 // Cost:    a TCP connection for each process with a choice; kPatienceMs when nothing leads there.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -41,6 +42,8 @@ class Reach {
   // Begins to answer, as `self`, on a port of all interfaces.
   Status listen(Waker& waker, ProcessId self, const SipKey& key, Adopt adopt = {});
   std::uint16_t port() const noexcept { return port_; }
+  // Connections that asked nothing that a process of this job asks. Any thread.
+  std::uint64_t strangers() const noexcept { return strangers_.load(std::memory_order_relaxed); }
 
   // The address of this host that leads to process `peer`, which answers at `port` of one of `addresses`. Where it fails, `refusing`
   // is the one that leads to the first of `addresses` at which another host has refused; empty: none has.
@@ -69,6 +72,7 @@ class Reach {
   int reserve_ = -1;  // a descriptor, for when there is no other
   std::uint16_t port_ = 0;
   std::vector<int> guests_;  // of the waker alone, the oldest first
+  std::atomic<std::uint64_t> strangers_{0};
 };
 
 }  // namespace heddle::wire

@@ -47,6 +47,7 @@ void Watched::on_question(int fd) {
     }
     const WatchFrame& frame = guest.input.frame;
     if (!frame.is_for(self_, key_) || frame.kind != WatchFrame::kAsk || frame.source != guest.source) {
+      ++strangers_;
       return send_away(found);
     }
     guest.number = frame.number;

@@ -8,6 +8,7 @@
 //          told that this process lives, and sent away.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -34,6 +35,8 @@ class Watched {
   // Says goodbye and hangs up. REQUIRES: the waker is stopped.
   void close_all() noexcept;
   std::size_t guests() noexcept;
+  // Connections that began as one of the job's and went on as nobody's. Any thread.
+  std::uint64_t strangers() const noexcept { return strangers_.load(std::memory_order_relaxed); }
 
  private:
   struct Guest {
@@ -49,6 +52,7 @@ class Watched {
   Waker* waker_ = nullptr;
   ProcessId self_ = 0;
   SipKey key_;
+  std::atomic<std::uint64_t> strangers_{0};
   std::mutex mutex_;  // of what follows
   std::map<int, Guest> guests_;
   bool away_ = false;

@@ -116,6 +116,11 @@ class TxLane {
   const std::size_t max_payload_;
 };
 
+// What was dropped because no process of this job can have sent it, or not now. Ever.
+struct Dropped {
+  std::uint64_t strange = 0, replayed = 0;
+};
+
 // Who gets the packets of a poll.
 class Sink {
  public:
@@ -152,6 +157,8 @@ class Wire {
   virtual bool rings() const noexcept { return true; }
   // Packets that were taken and are still here, of which no lane knows any more.
   virtual bool owes() const noexcept { return false; }
+  // Of a VCI, that of strangers who meet no VCI with the first. Any thread.
+  virtual Dropped dropped(std::uint32_t) const noexcept { return {}; }
   // Nobody polls here for a while, or somebody does again: whether peers shall wait for room.
   virtual void set_away(bool) noexcept {}
 

@@ -86,8 +86,8 @@ class OfiStrangerTest : public OfiTest {
     hear_a_friend();
     stranger = std::make_unique<Stranger>(GetParam(), victim->card);
   }
-  std::uint64_t strange() const { return victim->wire->counts(0).strange; }
-  std::uint64_t replayed() const { return victim->wire->counts(0).replayed; }
+  std::uint64_t strange() const { return victim->wire->dropped(0).strange; }
+  std::uint64_t replayed() const { return victim->wire->dropped(0).replayed; }
   bool attack(const std::string& data) {
     return until({victim.get(), friendly.get()}, [&] { return stranger->try_send(data); });
   }

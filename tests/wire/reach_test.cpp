@@ -233,11 +233,13 @@ TEST_F(ReachTest, WhoAsksWronglyHearsNothing) {
     stranger.say(bytes == 16 ? other : right, bytes);
     EXPECT_EQ(stranger.hear(&answer, sizeof answer), 0u) << bytes;
   }
+  EXPECT_EQ(five.strangers(), 4u);
   Socket one;
   ASSERT_TRUE(one.connect_to("127.0.0.1", five.port()));
   one.say(right, sizeof right);
   ASSERT_EQ(one.hear(&answer, sizeof answer), sizeof answer);
   EXPECT_EQ(answer, SipHash(kKey)(right, sizeof right));
+  EXPECT_EQ(five.strangers(), 4u) << "who asks rightly is none";
 }
 
 TEST_F(ReachTest, AllRanksOfANodeMayAskTheSameAtOnce) {

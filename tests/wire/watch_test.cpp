@@ -352,6 +352,7 @@ TEST(Watched, StrangersAreSentAwayAndReplaysCloseNothing) {
     EXPECT_EQ(recv(fd, &answer, sizeof answer, MSG_WAITALL), 0);
     close(fd);
   }
+  EXPECT_EQ(b.reach.strangers(), 2u);
   const int first = ask(kKey, 1);
   ASSERT_EQ(recv(first, &answer, sizeof answer, MSG_WAITALL), static_cast<ssize_t>(sizeof answer));
   EXPECT_TRUE(answer.is_for(5, kKey));
