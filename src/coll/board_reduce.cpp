@@ -65,6 +65,7 @@ Status allreduce_cell(mpi::Comm& comm, wire::Board& board, std::size_t all, Buff
 }
 
 Outcome board_reduce(mpi::Comm& comm, const Start* start, Buffer own, void* result, Op& op, int root) {
+  if (comm.plans.is_reproducible()) return {};
   const Round round = reduce_round(comm, own, result, op, root);
   const std::size_t item = coll::raw_bytes(*own.type);
   if (start != nullptr) return set_up(comm, *start, {.round = round, .root = root}, Does::kReduces, item);
@@ -77,6 +78,7 @@ Outcome board_reduce(mpi::Comm& comm, const Start* start, Buffer own, void* resu
 }
 
 Outcome board_allreduce(mpi::Comm& comm, const Start* start, Buffer own, void* result, Op& op) {
+  if (comm.plans.is_reproducible()) return {};
   const Round round = allreduce_round(comm, own, result, op);
   if (start != nullptr) {
     return set_up(comm, *start, {.round = round}, Does::kAllreduces, coll::raw_bytes(*own.type));
@@ -91,6 +93,7 @@ Outcome board_allreduce(mpi::Comm& comm, const Start* start, Buffer own, void* r
 
 Outcome board_reduce_scatter_block(mpi::Comm& comm, const Start* start, const void* own, void* result, MPI_Count count,
                                    Datatype& type, Op& op) {
+  if (comm.plans.is_reproducible()) return {};
   const Round round = share_round(comm, Buffer(own, comm.size * count, type), result, count, op);
   if (start != nullptr) return set_up(comm, *start, {.round = round}, Does::kShares, coll::raw_bytes(type));
   wire::Board* board = board_for(comm, type);
@@ -101,6 +104,7 @@ Outcome board_reduce_scatter_block(mpi::Comm& comm, const Start* start, const vo
 }
 
 Outcome board_scan(mpi::Comm& comm, const Start* start, Buffer own, void* result, Op& op, bool inclusive) {
+  if (comm.plans.is_reproducible()) return {};
   const Round round = scan_round(comm, own, result, op, inclusive);
   if (start != nullptr) return set_up(comm, *start, {.round = round}, Does::kShows, 0);
   wire::Board* board = board_for(comm, *own.type);

@@ -23,7 +23,7 @@ bool is_assertion(std::string_view key) {
 
 bool may_be_kept(const mpi::Info::Pair& hint) {
   const auto& [key, value] = hint;
-  if (is_assertion(key)) return value == "true" || value == "false";
+  if (is_assertion(key) || key == kReproducibleHint) return value == "true" || value == "false";
   if (key == kMatchingHint) return match::parse_choice(value).has_value();
   return key != mpi::kMemoryKinds;  // which is ours to tell
 }
@@ -57,6 +57,8 @@ void set_info(Comm& made, mpi::Info* info) {
 
 void follow_hints(Comm& comm) {
   if (comm.info == nullptr) return;
+  const std::optional<std::string> reproducible = comm.info->get(kReproducibleHint);
+  if (reproducible) comm.plans.set_reproducible(*reproducible == "true");
   const std::optional<std::string> engine = comm.info->get(kMatchingHint);
   if (engine && !mpi::set_matching(comm, *match::parse_choice(*engine))) comm.info->erase(kMatchingHint);
 }

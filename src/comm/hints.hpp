@@ -15,7 +15,8 @@ namespace heddle::comm {
 
 using mpi::Comm;
 
-inline constexpr char kMatchingHint[] = "heddle_matching";  // the words of HEDDLE_MATCHING
+inline constexpr char kReproducibleHint[] = "heddle_reproducible";  // true or false, as HEDDLE_REPRODUCIBLE for all
+inline constexpr char kMatchingHint[] = "heddle_matching";          // the words of HEDDLE_MATCHING
 
 // What the program's hints assert, in mpi::Assertion bits; null: nothing.
 std::uint16_t assertions(mpi::Info* info);

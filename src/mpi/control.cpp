@@ -153,6 +153,12 @@ const std::array<Control, kControls> kTable{{
      "roots, operations, lengths and datatypes are an error that says which ranks differ; all go by messages then. All "
      "ranks need the same value",
      0, 0, static_cast<int>(std::size(kOffOn)) - 1, kOffOn, MPI_T_VERBOSITY_USER_BASIC, MPI_T_SCOPE_ALL_EQ},
+    {"reproducible", "HEDDLE_REPRODUCIBLE", "collectives",
+     "whether reductions give the same bits for the same operands, however long they are, in whatever form they are "
+     "called and wherever "
+     "the ranks are; they go by messages then. A communicator's own is its info key heddle_reproducible. All ranks "
+     "need the same value",
+     0, 0, static_cast<int>(std::size(kOffOn)) - 1, kOffOn, MPI_T_VERBOSITY_USER_BASIC, MPI_T_SCOPE_ALL_EQ},
     {"plans",
      "HEDDLE_PLANS",
      "collectives",

@@ -49,6 +49,7 @@ enum ControlIndex : int {
   kHeldBytes,
   kBoardAfter,
   kCheckCollectives,
+  kReproducible,
   kPlans,
   kNetwork,
   kProfile,

@@ -93,6 +93,9 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   HEDDLE_TRY(read_control(kCheckCollectives, &checks, MPI_ERR_OTHER));
   checks_collectives_ = checks != 0;
   if (checks_collectives_) board_after_ = Comm::kNever;
+  int reproducible = 0;
+  HEDDLE_TRY(read_control(kReproducible, &reproducible, MPI_ERR_OTHER));
+  is_reproducible_ = reproducible != 0;
   if (!plan::Forced::parse(read_text(kPlans), forced_plans_)) {
     return error(MPI_ERR_OTHER, "HEDDLE_PLANS: %s", std::string(last_error_detail()).c_str());
   }

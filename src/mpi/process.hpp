@@ -89,6 +89,8 @@ class Process {
   bool checks_collectives() const noexcept { return checks_collectives_; }
   // HEDDLE_PLANS
   const plan::Forced& forced_plans() const noexcept { return forced_plans_; }
+  // HEDDLE_REPRODUCIBLE, where a communicator's info does not say otherwise.
+  bool is_reproducible() const noexcept { return is_reproducible_; }
   // What messages between nodes cost; null: it was not measured.
   const plan::Network* network() const noexcept { return network_ ? &*network_ : nullptr; }
 
@@ -127,6 +129,7 @@ class Process {
   int board_after_ = Comm::kNever;
   bool checks_collectives_ = false;
   plan::Forced forced_plans_;
+  bool is_reproducible_ = false;
   std::optional<plan::Network> network_;
   int world_threads_ = MPI_THREAD_SINGLE;
 };

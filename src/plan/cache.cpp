@@ -23,7 +23,7 @@ Status Cache::add(const Spec& spec, std::uint64_t bytes, std::uint32_t rank, con
   // A forced algorithm that cannot do this gives way to the table's, on all ranks alike; so it does where the lengths of blocks
   // are not known to all, which few algorithms can do.
   std::optional<Choice> forced;
-  if (bytes != kUnknownBytes && forced_ != nullptr) forced = (*forced_)[spec.collective];
+  if (bytes != kUnknownBytes && forced_ != nullptr && !is_fixed(spec)) forced = (*forced_)[spec.collective];
   if (forced && forced->algorithm == "nodes" && forced->numbers.empty())
     forced->numbers.push_back(static_cast<int>(ppn_));
   if (!forced || !compile(spec, *forced, rank, spare)) {

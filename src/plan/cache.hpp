@@ -11,6 +11,7 @@
 #include <new>
 
 #include "base/push_stack.hpp"
+#include "plan/meaning.hpp"
 #include "plan/measured.hpp"
 
 namespace heddle::plan {
@@ -34,6 +35,11 @@ class Cache {
     return measured_ != nullptr;
   }
 
+  // Each reduction by one algorithm, whatever its bytes, the nodes, and what is forced: with the same operands the same bits. Any time
+  // when no collective is called; the same on all ranks.
+  void set_reproducible(bool reproducible) noexcept { reproducible_.store(reproducible, std::memory_order_relaxed); }
+  bool is_reproducible() const noexcept { return reproducible_.load(std::memory_order_relaxed); }
+
   // The plan for `spec` and so many bytes (choose.hpp), if it is kept. `spec.ranks` and the rank are always the same.
   const Plan* find(const Spec& spec, std::uint64_t bytes) const noexcept {
     const Key key = key_of(spec, bytes);
@@ -49,25 +55,28 @@ class Cache {
   static constexpr std::size_t kLists = 8;
   static constexpr std::uint32_t kMost = 64;
 
-  using Key = std::uint64_t;  // root, rule, whether the bytes are known, whether the order matters
+  using Key = std::uint64_t;  // root, whether it is fixed, rule, whether the bytes are known, whether the order matters
   struct Entry {
     Key key;
     Plan plan;
     Entry* next;
   };
 
+  bool is_fixed(const Spec& spec) const noexcept { return reduces(spec.collective) && is_reproducible(); }
   // Of the table; Measured::kNone: not even that.
   std::uint32_t rule_of(const Spec& spec, std::uint64_t bytes) const noexcept {
+    if (is_fixed(spec)) return choose(spec, 0, 1);
     return measured_ != nullptr ? measured_->choose(spec, bytes) : choose(spec, bytes, ppn_);
   }
   Key key_of(const Spec& spec, std::uint64_t bytes) const noexcept {
-    return Key{spec.root} << 32 | (rule_of(spec, bytes) & 0xffff) << 2 | (bytes != kUnknownBytes ? 2u : 0u) |
-           (spec.ordered ? 1u : 0u);
+    return Key{spec.root} << 32 | Key{is_fixed(spec)} << 18 | (rule_of(spec, bytes) & 0xffff) << 2 |
+           (bytes != kUnknownBytes ? 2u : 0u) | (spec.ordered ? 1u : 0u);
   }
   using List = PushStack<Entry, &Entry::next>;
   static std::size_t list_number(Key key) noexcept { return ((key >> 2) + (key >> 32)) % kLists; }
 
   const Forced* forced_;
+  std::atomic<bool> reproducible_{false};
   std::uint32_t ppn_ = 1;
   std::unique_ptr<Measured> measured_;
   std::atomic<std::uint32_t> count_{0};

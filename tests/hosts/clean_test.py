@@ -101,6 +101,21 @@ class Tuned(Clean):
         self.assertNotIn("HEDDLE_NETWORK", done.err)
 
 
+class Reproducible(Clean):
+    def bits(self, nodes, **variables):
+        job = Job(self.hosts, [MPIEXEC, "--rsh", self.hosts.rsh, "-hosts", nodes, program("coll_reproducible")], variables)
+        self.addCleanup(job.end)
+        done = job.finish()
+        self.assertEqual(done.code, 0, done.err)
+        return done.out
+
+    def test_wherever_the_ranks_are(self):
+        alone = self.bits("h0:6", HEDDLE_REPRODUCIBLE="on")
+        self.assertRegex(alone, r"allreduce [0-9a-f]{16}\nreduce [0-9a-f]{16}\nscan [0-9a-f]{16}\n")
+        for nodes in ("h0:3,h1:3", "h0:2,h1:2,h0:2", "h0:1,h1:5"):
+            self.assertEqual(self.bits(nodes, HEDDLE_REPRODUCIBLE="on"), alone, nodes)
+
+
 class Flood(Clean):
     def test_more_than_is_kept(self):
         for provider in FAST:
