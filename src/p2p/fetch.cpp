@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "p2p/cancel.hpp"
 #include "p2p/receive.hpp"
 #include "p2p/rendezvous.hpp"
 #include "p2p/send.hpp"
@@ -54,7 +55,7 @@ void on_pushed(wire::RemoteAccess& access, bool) {
     send.behind = SendRequest::Behind::kGone;
     if (send.streaming || !(send.everything_there || send.taken_back)) return;
   }
-  finish_send(send);
+  send.taken_back ? end_cancelled(send) : finish_send(send);
 }
 
 }  // namespace

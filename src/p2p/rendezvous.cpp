@@ -140,7 +140,6 @@ Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept {
 
 void finish_send(SendRequest& send) noexcept {
   withdraw_offer(send);
-  if (send.taken_back) send.cancelled = true;
   finish(send);
 }
 

@@ -40,7 +40,7 @@ inline bool is_in_use(const SendRequest& send) noexcept {
 inline void note_pushed(const SendRequest& send, bool landed) noexcept {
   if (send.behind >= SendRequest::Behind::kUnderWay) send.lane->tx().note_pushed(landed);
 }
-// Finishes a send that its receiver has, or has given back. REQUIRES: without the lane's lock: !is_in_use().
+// Finishes a send that its receiver has. REQUIRES: without the lane's lock: !is_in_use().
 void finish_send(SendRequest& send) noexcept;
 
 }  // namespace heddle::p2p
