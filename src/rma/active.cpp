@@ -297,10 +297,10 @@ Status undone(int error_class, int rank) {
 }
 
 void Questions::flush(int rank) {
-  if (Backlog* backlog = window_.target(rank).backlog.load(std::memory_order_acquire)) {
-    backlog->hurry();
-    backlogs_.push_back(backlog);
-  }
+  for_each_backlog(window_.target(rank), [this](Backlog& backlog) {
+    backlog.hurry();
+    backlogs_.push_back(&backlog);
+  });
   flush_messages(rank);
 }
 

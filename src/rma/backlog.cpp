@@ -27,12 +27,9 @@ constexpr std::size_t kRows = 64;           // in one call of the kernel: 340 ns
 constexpr unsigned kWakeAfter = 8;          // calls of the kernel: a wake-up costs the caller some of them
 constexpr unsigned kMostInVain = 63;
 constexpr unsigned kTimeEvery = 8, kYieldEvery = 64;  // rounds
-constexpr std::uint32_t kMostRings = 256;             // of a process: an eighth of its region, which lanes need, too
 constexpr std::uint64_t kLongest =
     (sizeof(BacklogRing::Entry) + 2 * Backlog::kMost + BacklogRing::kUnit - 1) / BacklogRing::kUnit;
 static_assert(2 * kLongest <= BacklogRing::kUnits);  // an entry and what is skipped before it
-
-std::atomic<std::uint32_t> rings{0};
 
 vci::Domain& domain_of(Window& window) noexcept { return window.comm->process->domain(); }
 bool is_lost(Window& window, int rank) noexcept {
@@ -50,17 +47,13 @@ Backlog::Backlog(Window& window, int rank, std::uint64_t offset) noexcept
   if (!window.comm->vci->threaded()) lock_.elide();
 }
 
-Backlog::~Backlog() {
-  window_.node.give_block_back(sizeof(Ring), offset_);
-  rings.fetch_sub(1, std::memory_order_relaxed);
-}
-
-void Backlog::add(Operation& operation) {
-  LockGuard guard(lock_);
+void Backlog::add_and_unlock(Operation& operation) {
   add_locked(operation);
+  lock_.unlock();
 }
 
 void Backlog::add_locked(Operation& operation) {
+  is_open_.store(true, std::memory_order_relaxed);
   for_each_row(operation, [&](std::uint64_t at, std::size_t bytes) {
     bytes = std::min(bytes, operation.bytes_left());
     while (bytes > 0) {
@@ -135,21 +128,24 @@ void Backlog::post() noexcept {
 }
 
 void Backlog::hurry() noexcept {
+  if (!is_open_.load(std::memory_order_relaxed)) return;
   LockGuard guard(lock_);
   if (collected_ != tail_ && is_worth_asking()) ask();
 }
 
 Status Backlog::finish() {
+  if (!is_open_.load(std::memory_order_acquire)) return Status::ok();
   LockGuard guard(lock_);
   return take_failure(MPI_SUCCESS);
 }
 
-Status Backlog::finish_one(Operation& operation) {
-  LockGuard guard(lock_);
+Status Backlog::finish_one_and_unlock(Operation& operation) {
   settle_all();
   const int earlier = std::exchange(failed_, MPI_SUCCESS);
   add_locked(operation);
-  return take_failure(earlier);
+  const Status status = take_failure(earlier);
+  lock_.unlock();
+  return status;
 }
 
 void Backlog::settle_all() {
@@ -160,6 +156,7 @@ void Backlog::settle_all() {
 Status Backlog::take_failure(int instead) {
   settle_all();
   const int failure = std::exchange(failed_, instead);
+  is_open_.store(instead != MPI_SUCCESS, std::memory_order_release);  // with what was fetched, for others' flushes
   if (failure == MPI_SUCCESS) return Status::ok();
   if (is_lost(window_, rank_)) return p2p::loss_error(*window_.comm, rank_);
   return undone(failure, rank_);
@@ -311,37 +308,6 @@ void Backlog::collect() noexcept {
 
 void Backlog::let_go() noexcept {
   domain_of(window_).wait(*window_.comm->vci, [&] { return ring_.is_left(packets_) || is_lost(window_, rank_); });
-}
-
-Backlog* backlog_of(Window& window, int rank) noexcept {
-  Target& target = window.target(rank);
-  Backlog* backlog = target.backlog.load(std::memory_order_acquire);
-  if (backlog != nullptr) return backlog;
-  std::uint64_t offset = 0;
-  if (rings.load(std::memory_order_relaxed) >= kMostRings) return nullptr;
-  if (!window.node.take_block(sizeof(BacklogRing), &offset)) return nullptr;
-  auto* made = new (std::nothrow) Backlog(window, rank, offset);
-  if (made == nullptr) return nullptr;
-  rings.fetch_add(1, std::memory_order_relaxed);
-  window.has_backlogs.store(true, std::memory_order_relaxed);
-  // Of two threads that make it at once the first one's stays.
-  if (!target.backlog.compare_exchange_strong(backlog, made, std::memory_order_acq_rel)) {
-    delete made;
-    return backlog;
-  }
-  return made;
-}
-
-void let_go_of_backlogs(Window& window) noexcept {
-  for (int rank = 0; window.has_backlogs && rank < window.comm->size; ++rank) {
-    if (Backlog* backlog = window.target(rank).backlog.load(std::memory_order_acquire)) backlog->let_go();
-  }
-}
-
-void drop_backlogs(Window& window) noexcept {
-  for (int rank = 0; window.has_backlogs && rank < window.comm->size; ++rank) {
-    delete window.target(rank).backlog.exchange(nullptr, std::memory_order_relaxed);
-  }
 }
 
 }  // namespace heddle::rma

@@ -11,10 +11,12 @@
 //          A target that has not answered the last packet is not waited for: it is elsewhere. The more often one was waited
 //          for in vain, the less often it is. Nor is one that sleeps, but it is woken now and then; nor any where ranks outnumber cores.
 // Where the kernel refuses: the packet and a question behind it go the way of messages (active.hpp).
+//          A thread that finds another one at it writes its puts and gets, which have no order, into a backlog beside this one; a
+//          flush looks at all that hold something.
 //
-// Threads: of the origin any, one at a time under `lock_`; at the target a handler, under the lock of the VCI.
+// Threads: of the origin any, one at a time under `lock_` of one of a target's backlogs; at the target a handler, under the lock of the VCI.
 // Order:   backlog_ring.hpp.
-// Cost:    32 KiB for each target that short accesses went to; a put of 8 bytes and its flush 0.65 us, docs/decisions/windows.md.
+// Cost:    32 KiB for each target that short accesses went to, and for each thread that came while another was at it; a put of 8 bytes and its flush 0.65 us, docs/decisions/windows.md.
 #pragma once
 
 #include <atomic>
@@ -28,9 +30,10 @@
 
 namespace heddle::rma {
 
-// What an origin has written down for one target.
+// What threads of an origin have written down for one target, one thread at a time.
 class Backlog {
  public:
+  static constexpr int kMostBeside = 15;      // as many threads again
   static constexpr std::size_t kMost = 4096;  // bytes of an access: above, the kernel copies sooner than two memcpy do
 
   Backlog(Window& window, int rank, std::uint64_t offset) noexcept;
@@ -43,24 +46,30 @@ class Backlog {
   static bool takes(const Operation& operation) noexcept {
     return operation.bytes_left() <= kMost && (!operation.has_out || operation.out.contiguous());
   }
-  // Writes it down. REQUIRES: takes(operation), the target's way is kKernel.
-  void add(Operation& operation);
+  // Writes it down, here or in one beside this. REQUIRES: takes(operation), the target's way is kKernel.
+  void add(Operation& operation) { lock_one(operation).add_and_unlock(operation); }
   // One that is awaited at once: its own error, while those of earlier ones stay for who finishes. REQUIRES: as add().
-  Status finish_one(Operation& operation);
-  // All is done, and what went wrong stays for who finishes.
+  Status finish_one(Operation& operation) { return lock_one(operation).finish_one_and_unlock(operation); }
+  // The next one, of which a thread has made use that found the ones before taken; null: none.
+  Backlog* beside() const noexcept { return beside_.load(std::memory_order_acquire); }
+  // Updates are done, which only the first one holds, and what went wrong stays for who finishes.
   void settle_quietly() {
     LockGuard guard(lock_);
     settle_all();
   }
   // Asks the target to begin, where that is of use.
   void hurry() noexcept;
-  // All is done, and what was fetched is here. The first error.
+  // All is done that had been written down before the call, and what was fetched is here. The first error.
   Status finish();
   // Returns when the target has seen every packet that names the ring, or is lost.
   void let_go() noexcept;
 
  private:
   using Ring = BacklogRing;
+  // Which one is locked, the analysis does not follow.
+  Backlog& lock_one(const Operation& operation) NO_THREAD_SAFETY_ANALYSIS;
+  void add_and_unlock(Operation& operation) NO_THREAD_SAFETY_ANALYSIS;
+  Status finish_one_and_unlock(Operation& operation) NO_THREAD_SAFETY_ANALYSIS;
   void add_locked(Operation& operation);
   void settle_all();
   Status take_failure(int instead);
@@ -90,6 +99,9 @@ class Backlog {
   const std::uint64_t offset_;
   Ring& ring_;
   Lock lock_;
+  std::atomic<Backlog*> beside_{nullptr};
+  std::atomic<bool> is_open_{
+      false};  // something is not done, or has failed and that was not told; else no flush takes the lock
   std::uint64_t tail_ = 0, collected_ = 0;
   std::uint16_t packets_ = 0;        // how many have left; they are seen in their order
   std::uint64_t asked_to_ = 0;       // the tail when the target was last asked
@@ -105,11 +117,17 @@ void serve_backlog(Window& window, int origin, std::uint64_t offset, std::uint16
 
 // Of a target that was accessed so before; else makes it. Null: no memory for it.
 Backlog* backlog_of(Window& window, int rank) noexcept;
-// What stands in the target's backlog is done.
-inline Status finish_backlog(Target& target) {
-  Backlog* backlog = target.backlog.load(std::memory_order_acquire);
-  return backlog == nullptr ? Status::ok() : backlog->finish();
+// The target's, one after another.
+template <class F>
+void for_each_backlog(Target& target, F f) {
+  for (Backlog* backlog = target.backlog.load(std::memory_order_acquire); backlog != nullptr;) {
+    Backlog* const next = backlog->beside();
+    f(*backlog);
+    backlog = next;
+  }
 }
+// What stands in the target's backlogs is done. The first error.
+Status finish_backlog(Target& target);
 // Before the last barrier of a window; and after it.
 void let_go_of_backlogs(Window& window) noexcept;
 void drop_backlogs(Window& window) noexcept;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <thread>
+#include <vector>
 
 #include "coll/api.hpp"
 #include "mpi/counts.hpp"
@@ -114,6 +115,40 @@ TEST(Backlog, TheLongestEntryWaitsForItsRoom) {
     ASSERT_TRUE(api::win_free(&handle));
   });
   unsetenv("HEDDLE_SINGLE_COPY");
+}
+
+// Threads that come at once write into backlogs of their own, and each one's flush does what stands in all of them.
+TEST(Backlog, ThreadsDoNotMeet) {
+  constexpr int kThreads = 4;
+  constexpr long kRounds = 5000;
+  const auto hammer = [](Window& window, int thread) {
+    const auto deadline = Clock::now() + std::chrono::seconds(20);
+    const auto has_two = [&window] {
+      const Backlog* const first = window.target(0).backlog.load();
+      return first != nullptr && first->beside() != nullptr;
+    };
+    for (long round = 0; round < kRounds || (!has_two() && Clock::now() < deadline); ++round) {
+      const long values[2] = {round, -round}, one = 1;
+      long got[2] = {}, was = -1;
+      ASSERT_TRUE(api::put(values, 2, long_type(), 0, 2 * thread, 2, long_type(), window));
+      ASSERT_TRUE(api::fetch_and_op(&one, &was, long_type(), 0, 2 * kThreads + thread, sum(), window));
+      ASSERT_TRUE(api::win_flush(0, window));
+      ASSERT_TRUE(api::get(got, 2, long_type(), 0, 2 * thread, 2, long_type(), window));
+      ASSERT_TRUE(api::win_flush(0, window));
+      ASSERT_EQ(was, round);
+      ASSERT_EQ(got[0], round);
+      ASSERT_EQ(got[1], -round);
+    }
+    EXPECT_TRUE(has_two());
+  };
+  run(
+      "test:none",
+      [&](Window& window) {
+        std::vector<std::thread> threads;
+        for (int i = 0; i < kThreads; ++i) threads.emplace_back([&, i] { hammer(window, i); });
+        for (std::thread& thread : threads) thread.join();
+      },
+      [](const long*, Window&) {});
 }
 
 TEST(Backlog, ATargetThatWaitsInMpiDoesIt) {
