@@ -1,6 +1,7 @@
 """The figures of the suites `partitioned`, as Figures 4 to 11 of "Implementation and evaluation of MPI 4.0 partitioned communication
 libraries" (Dosanjh and others, 2021): perceived bandwidth, and at the receiver what comes early beside the communication. The
-function takes the results and a folder, and returns the files drawn."""
+function takes the results and a folder, and returns the files drawn. It prints what the paper says in its text and its Table 4: how much
+more than a single send, and at which size each library peaks."""
 
 import re
 import statistics
@@ -38,6 +39,12 @@ def times_a_single_send(results, suite, rest):
     return statistics.mean(ratios) if ratios else None
 
 
+def peaks(results, suite, rest):
+    """{library: (bytes, MiB/s)} of the highest perceived bandwidth of its partitioned send."""
+    return {library: max(points, key=lambda point: point[1])
+            for library, points in series_of(results, suite, f"part-{rest}").items() if points}
+
+
 def partitioned(results, folder):
     drawn, note = [], figures.machine_line(results)
     for suite, threads, ms, noise in scenes(results):
@@ -53,4 +60,6 @@ def partitioned(results, folder):
         mean = times_a_single_send(results, suite, rest)
         if mean:
             print(f"{scene}: up to 16 MiB {mean:.1f} times the best single send of a peer, on average")
+        for library, (size, bandwidth) in peaks(results, suite, rest).items():
+            print(f"{scene}, delay {int(ms) * int(noise) / 100:g} ms: {library} peaks at {size / (1 << 20):g} MiB with {bandwidth:.0f} MiB/s")
     return drawn_or_exit(drawn, "partitioned")

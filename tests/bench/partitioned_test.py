@@ -51,5 +51,11 @@ class TimesASingleSend(unittest.TestCase):
         self.assertIsNone(draw_partitioned.times_a_single_send(found, "partitioned", "16-10-4"))
 
 
+class Peaks(unittest.TestCase):
+    def test_each_library_has_one(self):
+        found = results({("heddle", "part"): (1, 3, 2), ("mpich", "part"): (4, 1, 1), ("other", "single"): (9, 9, 9)})
+        self.assertEqual(list(draw_partitioned.peaks(found, "partitioned", "16-10-4").values()), [(SIZES[1], 3), (SIZES[0], 4)])
+
+
 if __name__ == "__main__":
     unittest.main()
