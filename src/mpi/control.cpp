@@ -79,6 +79,18 @@ const std::array<Control, kControls> kTable{{
      "by "
      "messages do not wait for the target's next call; it takes locks that a program with one thread does without",
      0, 0, static_cast<int>(std::size(kOffOn)) - 1, kOffOn, MPI_T_VERBOSITY_USER_BASIC, MPI_T_SCOPE_LOCAL},
+    {"linger",
+     "HEDDLE_LINGER",
+     "threads",
+     "milliseconds for which a thread that waits goes on polling, after it has done so for one, before it sleeps, "
+     "while "
+     "every waiting thread has a core and nobody else is seen to want its own",
+     250,
+     0,
+     3'600'000,
+     {},
+     MPI_T_VERBOSITY_USER_BASIC,
+     MPI_T_SCOPE_LOCAL},
     {"single_copy",
      "HEDDLE_SINGLE_COPY",
      "messages",

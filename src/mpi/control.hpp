@@ -42,6 +42,7 @@ enum ControlIndex : int {
   kHotCaching,
   kVciMapping,
   kProgressThread,
+  kLinger,
   kSingleCopy,
   kLongMessages,
   kUnexpectedHeaders,

@@ -40,6 +40,8 @@ Status read_options(vci::DomainOptions* options) {
   HEDDLE_TRY(read_control(kUnexpectedBytes, &value, MPI_ERR_OTHER));
   options->flow.bytes = static_cast<std::uint64_t>(value);
   options->flow.vcis = options->vcis;
+  HEDDLE_TRY(read_control(kLinger, &value, MPI_ERR_OTHER));
+  options->linger_ns = value * std::int64_t{1'000'000};
   const std::string engine = read_text(kMatching);
   const std::optional<match::Choice> choice = match::parse_choice(engine);
   if (!choice) {

@@ -54,6 +54,7 @@ struct DomainOptions {
   std::uint32_t local_ranks = 1;                           // of this job on this node
   Profile profile;                                         // of this machine
   portals::FlowLimits flow;                                // HEDDLE_UNEXPECTED_HEADERS, HEDDLE_UNEXPECTED_BYTES
+  std::int64_t linger_ns = 0;                              // HEDDLE_LINGER: polling before a sleep (patience.hpp)
   bool short_sleeps = false;                               // a wake-up may be lost (register_heavy_fence)
   // Ends the job with this sentence: something happened that no caller can be told of.
   void (*fatal)(void* context, const char* sentence) = nullptr;
@@ -256,7 +257,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
       patience.restart();
       continue;
     }
-    switch (patience.next(crowded(), kSpins, yields_)) {
+    switch (patience.next(crowded(), kSpins, yields_, options_.linger_ns)) {
       case Patience::Step::kSpin:
         cpu_relax();
         break;

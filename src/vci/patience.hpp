@@ -13,6 +13,9 @@
 //          With a network a round takes as long as a switch, so where more wait than there are cores each is followed by a
 //          yield. Where there are cores enough, the peer that waits for this one may be a rank of another host, where hosts
 //          are containers: a yield that gave the core away and brought nothing is followed by a sleep, which the network ends.
+//          Who would sleep, while every waiter has a core, lingers first: it polls as long as nobody else is seen to want the
+//          core, by a yield that gave it away or by time that is missing, and no longer than it was told. Who found that
+//          somebody does sleeps at once in the next waits, the more of them the more often in a row it was so.
 // Threads: one object for one wait, on its stack; what was learnt belongs to the thread.
 // Cost:    two clock_gettime (20 ns each) a yield, but where the job's own ranks want the core.
 #pragma once
@@ -42,8 +45,8 @@ class Patience {
   static bool may_poll(unsigned rounds) noexcept { return yield_after > rounds; }
   // After another round in vain: `spins` rounds of polling, with yields between them as learnt, then `yields` yields, then
   // sleep. `crowded`: there are more waiters than cores, so it is a few rounds, as learnt, instead of `spins`;
-  // with a network none.
-  Step next(bool crowded, unsigned spins, unsigned yields) noexcept {
+  // with a network none. `linger_ns`: so long it polls where it would sleep else, unless it is crowded or somebody wants the core.
+  Step next(bool crowded, unsigned spins, unsigned yields, std::int64_t linger_ns = 0) noexcept {
     const bool was_shared = yielded_ && shared_;
     if (yielded_) learn(false);
     if (idle_++ == 0) crowded_spins_ = few_spins * few_;
@@ -52,7 +55,8 @@ class Patience {
     in_crowd_ = crowded;
     in_few_ = crowded && idle_ < spins;
     if (crowded && idle_ == spins) few_spins = std::max(few_spins - 1, kFewest);
-    if (idle_ >= spins + yields || (was_shared && cost_ != 1)) return Step::kSleep;
+    if (was_shared && cost_ != 1) return Step::kSleep;
+    if (idle_ >= spins + yields) return crowded ? Step::kSleep : linger(was_shared, linger_ns);
     const unsigned rounds = std::min(yield_after / cost_, most_);
     return idle_ >= spins || idle_ % std::max(rounds, 1u) == 0 ? Step::kYield : Step::kSpin;
   }
@@ -74,18 +78,46 @@ class Patience {
     end();
     if (yielded_) learn(!long_);
     idle_ = 0;
+    lap_ = 0;
   }
   // What it waited for is there.
   void end() noexcept {
     if (in_few_) few_spins = std::min(few_spins * 2, kMostFew);
     in_few_ = false;
+    if (lap_ != 0 && lap_ != kNoMore) skip_after /= 2;
   }
 
  private:
   static constexpr unsigned kSoonest = 16, kLatest = 1 << 15;
   static constexpr unsigned kFewest = 4, kMostFew = 16;
   static constexpr unsigned kMostRounds = 512;  // from one yield to the next, with a network: 0.4 ms
+  static constexpr unsigned kLap = 1024,
+                            kLapOfNetwork = 64;  // rounds from one yield to the next of who lingers: 50 to 100 us
+  static constexpr unsigned kNoMore = ~0U, kMostSkipped = 63;
   static constexpr std::int64_t kLongNs = 500'000, kSharedNs = 20'000;
+
+  Step linger(bool was_shared, std::int64_t longest_ns) noexcept {
+    if (lap_ == kNoMore) return Step::kSleep;
+    if (lap_ == 0 && skipped != 0) {
+      --skipped;
+      lap_ = kNoMore;
+      return Step::kSleep;
+    }
+    if (++lap_ % (cost_ == 1 ? kLap : kLapOfNetwork) != 1) return Step::kSpin;
+    const std::int64_t now = now_ns();
+    if (lap_ == 1) {
+      lingers_until_ = now + longest_ns;
+      lap_began_ = now;
+    }
+    const bool is_wanted = was_shared || now - lap_began_ > kLongNs;
+    if (is_wanted || now >= lingers_until_) {
+      skipped = skip_after = is_wanted ? std::min(2 * skip_after + 1, kMostSkipped) : 0;
+      lap_ = kNoMore;
+      return Step::kSleep;
+    }
+    lap_began_ = now;
+    return Step::kYield;
+  }
 
   void learn(bool good) noexcept {
     yielded_ = false;
@@ -96,6 +128,8 @@ class Patience {
   inline static thread_local unsigned yield_after = 1024;
   // Rounds of polling before every one is followed by a yield, where others wait for the core: so many times `few_`.
   inline static thread_local unsigned few_spins = kMostFew;
+  // Waits that are not to linger, and how many it will be after the next time that the core was wanted.
+  inline static thread_local unsigned skipped = 0, skip_after = 0;
 
   const unsigned cost_;
   const unsigned few_;
@@ -106,6 +140,8 @@ class Patience {
   bool in_crowd_ = false;
   bool yielded_ = false;
   bool long_ = false, shared_ = false;
+  unsigned lap_ = 0;  // rounds of lingering
+  std::int64_t lingers_until_ = 0, lap_began_ = 0;
 };
 
 }  // namespace heddle::vci

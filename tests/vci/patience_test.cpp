@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/clock.hpp"
+
 namespace heddle::vci {
 namespace {
 
@@ -88,6 +92,56 @@ TEST(Patience, WithACoreForEachItSpinsThemAllUnlessSiblingsCompute) {
   unsigned rounds = 0;
   while (alone.next(false, 100, kYields) == Step::kSpin) ++rounds;
   EXPECT_EQ(rounds, 99u);
+}
+
+// What comes when the spins and yields are over, of up to `most` rounds; a wait that nothing ends. `meanwhile` runs in each.
+template <class Meanwhile>
+unsigned lingers(std::int64_t linger_ns, unsigned most, Meanwhile meanwhile) {
+  Patience patience;
+  EXPECT_EQ(patience.next(false, 0, 2, 0), Step::kYield);
+  for (unsigned round = 0; round < most; ++round) {
+    if (patience.next(false, 0, 2, linger_ns) == Step::kSleep) return round;
+    meanwhile();
+  }
+  return most;
+}
+
+constexpr std::int64_t kHour = 3'600'000'000'000;
+const auto nothing = [] {};
+void loses_the_core() {
+  const std::int64_t until = now_ns() + 2000;
+  while (now_ns() < until) {
+  }
+}
+
+// Somebody may really want this core, so not every wait does.
+TEST(Patience, LingersWhereItWouldSleep) {
+  constexpr unsigned kRounds = 5000;
+  unsigned longest = 0;
+  for (int wait = 0; wait < 1000 && longest < kRounds; ++wait) {
+    longest = std::max(longest, lingers(kHour, kRounds, nothing));
+  }
+  EXPECT_EQ(longest, kRounds);
+  Patience patience;
+  unsigned rounds = 1;
+  while (patience.next(true, kSpins, kYields, kHour) != Step::kSleep) ++rounds;
+  EXPECT_LE(rounds, 16 + kYields) << "in a crowd";
+}
+
+TEST(Patience, LingersNoLongerThanItIsTold) {
+  EXPECT_EQ(lingers(0, 5000, nothing), 0u);
+  unsigned longest = 0;
+  for (int wait = 0; wait < 1000; ++wait) longest = std::max(longest, lingers(100'000, ~0U, nothing));
+  EXPECT_GT(longest, 0u);
+}
+
+TEST(Patience, DoesNotLingerWhereTheCoreIsWanted) {
+  const unsigned rounds = lingers(kHour, 1 << 20, loses_the_core);
+  EXPECT_LT(rounds, 1u << 20);
+  // Nor in the next waits.
+  unsigned sleeps = 0;
+  for (int wait = 0; wait < 200; ++wait) sleeps += lingers(kHour, 2000, loses_the_core) == 0;
+  EXPECT_GE(sleeps, 190u);
 }
 
 }  // namespace
