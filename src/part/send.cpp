@@ -48,7 +48,7 @@ struct Writing : wire::RemoteAccess {
 };
 
 // With the lock of the VCI held, which keeps the send.
-void on_written(wire::RemoteAccess& access, bool is_there) {
+void on_written(wire::RemoteAccess& access, bool is_there) NO_THREAD_SAFETY_ANALYSIS {
   Send::Group& group = *static_cast<Writing&>(access).group;
   Send& send = *group.send;
   delete &static_cast<Writing&>(access);
@@ -57,7 +57,9 @@ void on_written(wire::RemoteAccess& access, bool is_there) {
     send.is_exposed.store(false, std::memory_order_relaxed);  // the others need not break off, too
     return send.lane->stream(group);
   }
-  const PlacedPrefix prefix{send.receiver, group.at, group.end - group.at};
+  const std::uint64_t bytes = group.end - group.at;
+  send.vci->count_written_partitions(bytes / send.args.each, bytes);
+  const PlacedPrefix prefix{send.receiver, group.at, bytes};
   send.lane->post_control({kPlaced, sizeof prefix, 0, 0, send.comm->rank, 0}, &prefix);
   send.done();
 }

@@ -128,6 +128,12 @@ constexpr Pvar kTable[] = {
      count<&Counts::strange>},
     {"network_replayed", kCounter, "network", kUser, "frames from the network that had come before: they were dropped",
      count<&Counts::replayed>},
+    {"partitions_written", kCounter, "network", kUser,
+     "partitions of this side's sends that the network has written into their receivers' buffers, with no copy by "
+     "packets",
+     count<&Counts::written_partitions>},
+    {"partition_bytes_written", kCounter, "network", kUser, "the same in bytes",
+     count<&Counts::written_partition_bytes>},
     {"posted_queue_length", kLevel, kMatching, kDetail, kPostedText.length, vci_number<kPosted, length_of>},
     {"posted_queue_length", kHighest, kMatching, kDetail, "the most receives that have waited at once since MPI_Init",
      vci_number<kPosted, longest_of>},

@@ -29,7 +29,9 @@ struct Counts {
   std::uint64_t dropped_bytes = 0;  // of long messages, which no receive waited for and which their senders send again
   std::uint64_t strange = 0;        // frames and connections of the network that were nobody's of this job
   std::uint64_t replayed = 0;       // frames that had come before
-  std::uint64_t matching_ns = 0;    // while it was measured
+  std::uint64_t written_partitions = 0;  // that the network has written into their receivers' buffers
+  std::uint64_t written_partition_bytes = 0;
+  std::uint64_t matching_ns = 0;  // while it was measured
   match::Stats queues;
 };
 

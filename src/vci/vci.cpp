@@ -95,6 +95,8 @@ Counts Vci::counts(bool home) noexcept {
   LockGuard guard(lock_);
   counts.received = received_;
   counts.unexpected = unexpected_;
+  counts.written_partitions = written_partitions_;
+  counts.written_partition_bytes = written_partition_bytes_;
   counts.kept_headers = sources_.kept_headers();
   counts.kept_bytes = sources_.kept_bytes();
   counts.lent_headers = sources_.lent_headers();

@@ -98,6 +98,10 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
 
   void count_received() noexcept REQUIRES(lock_) { ++received_; }
   void count_unexpected() noexcept REQUIRES(lock_) { ++unexpected_; }
+  void count_written_partitions(std::uint64_t partitions, std::uint64_t bytes) noexcept REQUIRES(lock_) {
+    written_partitions_ += partitions;
+    written_partition_bytes_ += bytes;
+  }
   void count_foreign_poll() noexcept { foreign_polls_.fetch_add(1, std::memory_order_relaxed); }
   // Of this moment. Any thread, also below MPI_THREAD_MULTIPLE; then what is counted meanwhile may be missing, and for another
   // thread than MPI's (`home` is false) what engines of a detour count (match/detour.hpp).
@@ -140,6 +144,8 @@ class alignas(kWithout == Without::kAlignment ? kApart : 2 * kApart) Vci {
   bool completed_ GUARDED_BY(lock_) = false;
   std::uint64_t received_ GUARDED_BY(lock_) = 0;
   std::uint64_t unexpected_ GUARDED_BY(lock_) = 0;
+  std::uint64_t written_partitions_ GUARDED_BY(lock_) = 0;
+  std::uint64_t written_partition_bytes_ GUARDED_BY(lock_) = 0;
   Sources sources_ GUARDED_BY(lock_);
   portals::Arriving arriving_ GUARDED_BY(lock_);
   portals::MatchList matching_ GUARDED_BY(lock_);

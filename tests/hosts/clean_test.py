@@ -9,7 +9,7 @@ PAIR = [("p2p_sizes", 1 << 18), ("p2p_order",), ("p2p_modes",), ("p2p_cancel",),
 WINDOWS = [(f"rma_{name}", "create", "allocate", "dynamic")
            for name in ("put_get", "accumulate", "fence", "pscw", "lock", "flush", "poll", "threads", "atomics", "requests", "long")]
 WINDOWS += [("rma_errors",), ("rma_dynamic", "outside"), ("rma_objects",)]
-PARTITIONED = [("part", what) for what in ("rules", "comms", "mapping", "errors", "threads")]
+PARTITIONED = [("part", what) for what in ("rules", "comms", "errors", "threads")] + [("part", "mapping", "written")]
 PARTITIONED_COLLECTIVES = [("part_coll", what) for what in ("content", "early", "errors", "threads")]
 MANY = [("coll_moves",), ("comm_create", PER_HOST), ("topo_neighbor",), ("intercomm",), ("sessions",)]
 COLLECTIVES = [("coll_reduce",), ("coll_persistent",), ("coll_mix", 6, 200, 12)]

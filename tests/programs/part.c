@@ -1,5 +1,6 @@
 // Partitioned communication (MPI 5.0, 4.2): every rule, and what other libraries have been seen to break.
-//   part [rules | comms | mapping | errors | threads | prepare | huge]; the first rank sends, the last one receives; alone, it does both
+//   part [rules | comms | mapping | errors | threads | prepare | huge] [written | unwritten]; the first rank sends, the last one receives; alone, it does both
+// Of Heddle alone: `written`: the network has written some of its partitions into the receiver's buffer; `unwritten`: none.
 #include <pthread.h>
 
 #include "check.h"
@@ -541,11 +542,41 @@ static void huge(void) {
   huge_one(5, 3, 15 * (gib / 7 / 8 * 8));  // 2.1 GiB
 }
 
+// Of Heddle: partitions of sends here that the network has written, and their bytes.
+static MPI_T_pvar_session session;
+static MPI_T_pvar_handle written[2];
+static void start_counting(void) {
+  static const char* const names[] = {"partitions_written", "partition_bytes_written"};
+  int provided, index, vcis;
+  MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided);
+  MPI_T_pvar_session_create(&session);
+  for (int i = 0; i < 2; i++) {
+    CHECK_EQ(MPI_T_pvar_get_index(names[i], MPI_T_PVAR_CLASS_COUNTER, &index), MPI_SUCCESS);
+    CHECK_EQ(MPI_T_pvar_handle_alloc(session, index, NULL, &written[i], &vcis), MPI_SUCCESS);
+    CHECK(vcis <= 64, "%d", vcis);
+    MPI_T_pvar_start(session, written[i]);
+  }
+}
+static void check_written(int some) {
+  unsigned long values[2][64] = {{0}}, sum[2] = {0, 0};
+  for (int i = 0; i < 2; i++) {
+    CHECK_EQ(MPI_T_pvar_read(session, written[i], values[i]), MPI_SUCCESS);
+    for (int k = 0; k < 64; k++) sum[i] += values[i][k];
+  }
+  MPI_T_pvar_session_free(&session);
+  MPI_T_finalize();
+  const unsigned long least = some && sends() ? 1 : 0;
+  CHECK(least ? sum[0] >= least : sum[0] == 0, "%lu partitions", sum[0]);
+  CHECK(sum[1] >= sum[0] * (192 << 10) && (sum[1] == 0) == (sum[0] == 0), "%lu bytes", sum[1]);  // no shorter ones
+  if (sends()) printf("part: the network has written %lu partitions, %lu bytes\n", sum[0], sum[1]);
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "rules";
   start_threaded(&argc, &argv);
   to = world_size - 1;
   from = 0;
+  if (argc > 2) start_counting();
   if (strcmp(what, "rules") == 0) rules();
   if (strcmp(what, "comms") == 0) comms();
   if (strcmp(what, "prepare") == 0) prepare();
@@ -553,5 +584,6 @@ int main(int argc, char** argv) {
   if (strcmp(what, "mapping") == 0) mapping();
   if (strcmp(what, "errors") == 0) errors();
   if (strcmp(what, "threads") == 0) threads();
+  if (argc > 2) check_written(strcmp(argv[2], "written") == 0);
   return finish();
 }
