@@ -115,6 +115,13 @@ class Pair {
   std::vector<char> data_;
 };
 
+// The faster of the overlay's two ways; the host's own where it is good and neither is faster.
+PartWay choose(double persistent, double rma, bool host_is_good, double host) {
+  const PartWay ours = rma < kMargin * persistent ? PartWay::kRma : PartWay::kPersistent;
+  const double best = ours == PartWay::kRma ? rma : persistent;
+  return host_is_good && best >= kMargin * host ? PartWay::kHost : ours;
+}
+
 }  // namespace
 
 bool tune_partitioned(MPI_Comm comm, bool figures, Profile* out) {
@@ -128,7 +135,6 @@ bool tune_partitioned(MPI_Comm comm, bool figures, Profile* out) {
   for (const std::uint64_t bytes : kSizes) {
     double seconds[3] = {};
     Verdict good;
-    PartWay best = PartWay::kPersistent;
     for (const PartWay way : {PartWay::kPersistent, PartWay::kRma, PartWay::kHost}) {
       if (way == PartWay::kHost && !host_is_good) continue;
       const auto w = static_cast<std::size_t>(way);
@@ -137,10 +143,9 @@ bool tune_partitioned(MPI_Comm comm, bool figures, Profile* out) {
         host_is_good = false;
         verdict = good;
         if (rank == 0) std::printf("  the host's own is not used: %s\n", kVerdicts[static_cast<int>(good)]);
-      } else if (seconds[w] < kMargin * seconds[static_cast<std::size_t>(best)]) {
-        best = way;
       }
     }
+    const PartWay best = choose(seconds[0], seconds[1], host_is_good, seconds[2]);
     if (rank == 0 && figures) {
       std::printf("    %8llu B   persistent %9.2f   rma %9.2f", static_cast<unsigned long long>(bytes),
                   1e6 * seconds[0], 1e6 * seconds[1]);

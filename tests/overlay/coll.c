@@ -1,7 +1,7 @@
 // Planned collectives over another MPI, each against what its definition says. Every call is made on several communicators, in place or not, with
 // datatypes that lie in one piece and such that do not.
 //   coll [blocking | nonblocking | persistent | few | mixed | late | opened | errors | truncated | subsets | profile | profile_messages |
-//         profile_nodes | profile_part | given] [threads]
+//         profile_nodes | profile_part | profile_host | given] [threads]
 #include <unistd.h>
 
 #include "../programs/check.h"
@@ -475,6 +475,7 @@ static const char* const profiles[][2] = {
      "measured 2 1\nplanned allreduce blocking 2 64 2047\nmessages allreduce blocking 2 2048 16383\n"},
     {"profile_nodes", "measured 2 2\nplanned allreduce blocking 2 64 16383\nplanned barrier blocking 2 0 0\n"},
     {"profile_part", "partitioned persistent 1 1023\npartitioned rma 1024 65535\n"},
+    {"profile_host", "partitioned host 1 65535\n"},
 };
 static const char* profile_for(const char* what) {
   for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
@@ -529,7 +530,7 @@ int main(int argc, char** argv) {
   if (profile != NULL) write_profile(profile);
   argc > 2 ? start_threaded(&argc, &argv) : start(&argc, &argv);  // `threads`
   if (profile != NULL) unlink(profile_path);
-  if (strcmp(what, "profile_part") == 0) partitioned_by_profile();
+  if (strcmp(what, "profile_part") == 0 || strcmp(what, "profile_host") == 0) partitioned_by_profile();
   if (profile != NULL || strcmp(what, "given") == 0) by_profile();
   MPI_Datatype one;
   MPI_Type_vector(1, 1, 2, MPI_LONG, &one);
