@@ -4,8 +4,6 @@
 // mpi.h, for others with theirs.
 #pragma once
 
-#define MPICH_SKIP_MPICXX 1
-#define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
 // Open MPI 5 says 3.1, and has sessions and partitioned communication.
