@@ -359,6 +359,17 @@ class WhenNamed(Programs):
         return self.why
 
 
+class PlansAtCreation(WhenNamed):
+    """Collectives by messages: those by the memory of a node have no plans."""
+
+    def run_program(self, program, library, *rest):
+        super().run_program(program, dataclasses.replace(library, variables={**library.variables, "HEDDLE_BOARD_AFTER": "-1"}), *rest)
+
+
+def plans_at_creation(_):
+    return [Program("collectives/creation.c", ranks) for ranks in (2, 4, 16, 64)]
+
+
 def scale(_):
     return [Program("startup/scale.c", 128, ("16", "8"))]
 
@@ -376,6 +387,8 @@ SUITES = {suite.name: suite for suite in (
              lambda _: [program for ranks in (2, 4, 16) for program in collectives(ranks)]),
     *(WhenNamed(f"collectives-{ranks}", f"the same on {ranks} ranks alone", "is a part of `collectives`, or long; name it to run it",
                 lambda _, ranks=ranks: collectives(ranks)) for ranks in COLLECTIVE_RANKS),
+    PlansAtCreation("plans-at-creation", "communicators whose plans are compiled when they are made, and at first use: to make, first, second",
+                    "is about Heddle alone; name it to run it", plans_at_creation),
     Programs("rma", "one-sided: put and get beside send, epochs, atomics, a target that is asleep", rma),
     Programs("rma-sync", "one-sided: each way to synchronise a window of 2, 4 and 8 ranks", rma_sync),
     Programs("rma-threads", "one-sided with threads: put rates by windows, bands that are fetched, blocks that are multiplied, halos", rma_threads),

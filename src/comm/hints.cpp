@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "mpi/matching.hpp"
+#include "mpi/process.hpp"
 #include "mpi/spread.hpp"
 
 namespace heddle::comm {
@@ -24,6 +25,7 @@ bool is_assertion(std::string_view key) {
 bool may_be_kept(const mpi::Info::Pair& hint) {
   const auto& [key, value] = hint;
   if (is_assertion(key) || key == kReproducibleHint) return value == "true" || value == "false";
+  if (key == kPlansHint) return value == "true";
   if (key == kMatchingHint) return match::parse_choice(value).has_value();
   return key != mpi::kMemoryKinds;  // which is ours to tell
 }
@@ -59,6 +61,7 @@ void follow_hints(Comm& comm) {
   if (comm.info == nullptr) return;
   const std::optional<std::string> reproducible = comm.info->get(kReproducibleHint);
   if (reproducible) comm.plans.set_reproducible(*reproducible == "true");
+  if (comm.process->plans_at_creation() || comm.info->get(kPlansHint)) mpi::add_usual_plans(comm);
   const std::optional<std::string> engine = comm.info->get(kMatchingHint);
   if (engine && !mpi::set_matching(comm, *match::parse_choice(*engine))) comm.info->erase(kMatchingHint);
 }

@@ -16,6 +16,7 @@ namespace heddle::comm {
 using mpi::Comm;
 
 inline constexpr char kReproducibleHint[] = "heddle_reproducible";  // true or false, as HEDDLE_REPRODUCIBLE for all
+inline constexpr char kPlansHint[] = "heddle_plans_at_creation";    // true, as HEDDLE_PLANS_AT_CREATION for all
 inline constexpr char kMatchingHint[] = "heddle_matching";          // the words of HEDDLE_MATCHING
 
 // What the program's hints assert, in mpi::Assertion bits; null: nothing.

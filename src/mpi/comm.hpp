@@ -126,6 +126,11 @@ Comm* take_comm(Process& process, Group& group, Address mine) noexcept;
 // Tells the communicator what messages cost, where its members listen, and spreads it if all have asserted what that takes.
 Status connect(Comm& comm, const Address* addresses) noexcept;
 
+// Compiles the plans that collectives by messages usually take (plan/cache.hpp). REQUIRES: it is connected.
+inline void add_usual_plans(Comm& comm) noexcept {
+  comm.plans.add_usual(static_cast<std::uint32_t>(comm.size), static_cast<std::uint32_t>(comm.rank));
+}
+
 // Lets a reference go. With the last one the communicator goes, when the receives that still refer to it have gone.
 void release(Comm& comm) noexcept;
 // The last receive of a stream that was closing has gone.

@@ -183,6 +183,13 @@ const std::array<Control, kControls> kTable{{
      MPI_T_VERBOSITY_TUNER_DETAIL,
      MPI_T_SCOPE_ALL_EQ,
      ""},
+    {"plans_at_creation", "HEDDLE_PLANS_AT_CREATION", "collectives",
+     "whether a communicator's plans are compiled when it is made and not at the first collective of a kind: of "
+     "barrier, "
+     "bcast, reduce, allreduce, allgather, alltoall and reduce_scatter by messages, from and to rank 0. A "
+     "communicator's "
+     "own is its info key heddle_plans_at_creation",
+     0, 0, static_cast<int>(std::size(kOffOn)) - 1, kOffOn, MPI_T_VERBOSITY_TUNER_DETAIL, MPI_T_SCOPE_LOCAL},
     {"network",
      "HEDDLE_NETWORK",
      "collectives",

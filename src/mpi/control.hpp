@@ -52,6 +52,7 @@ enum ControlIndex : int {
   kCheckCollectives,
   kReproducible,
   kPlans,
+  kPlansAtCreation,
   kNetwork,
   kProfile,
   kInitialErrhandler,

@@ -98,6 +98,9 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   int reproducible = 0;
   HEDDLE_TRY(read_control(kReproducible, &reproducible, MPI_ERR_OTHER));
   is_reproducible_ = reproducible != 0;
+  int at_creation = 0;
+  HEDDLE_TRY(read_control(kPlansAtCreation, &at_creation, MPI_ERR_OTHER));
+  plans_at_creation_ = at_creation != 0;
   if (!plan::Forced::parse(read_text(kPlans), forced_plans_)) {
     return error(MPI_ERR_OTHER, "HEDDLE_PLANS: %s", std::string(last_error_detail()).c_str());
   }
@@ -262,6 +265,7 @@ Comm* Process::new_comm(Group* group, Address mine, const Address* addresses, Gr
     mpi::release(*comm);
     return nullptr;
   }
+  if (plans_at_creation_) add_usual_plans(*comm);
   return comm;
 }
 

@@ -91,6 +91,8 @@ class Process {
   const plan::Forced& forced_plans() const noexcept { return forced_plans_; }
   // HEDDLE_REPRODUCIBLE, where a communicator's info does not say otherwise.
   bool is_reproducible() const noexcept { return is_reproducible_; }
+  // HEDDLE_PLANS_AT_CREATION, where a communicator's info does not ask for it.
+  bool plans_at_creation() const noexcept { return plans_at_creation_; }
   // What messages between nodes cost; null: it was not measured.
   const plan::Network* network() const noexcept { return network_ ? &*network_ : nullptr; }
 
@@ -130,6 +132,7 @@ class Process {
   bool checks_collectives_ = false;
   plan::Forced forced_plans_;
   bool is_reproducible_ = false;
+  bool plans_at_creation_ = false;
   std::optional<plan::Network> network_;
   int world_threads_ = MPI_THREAD_SINGLE;
 };

@@ -1,5 +1,6 @@
 #include "plan/cache.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 
@@ -31,6 +32,7 @@ Status Cache::add(const Spec& spec, std::uint64_t bytes, std::uint32_t rank, con
     if (rule == Measured::kNone) throw std::bad_alloc();
     HEDDLE_TRY(compile(spec, choice_of(rule, spec, ppn_), rank, spare));
   }
+  compiled_.fetch_add(1, std::memory_order_relaxed);
   if (count_.fetch_add(1, std::memory_order_relaxed) >= kMost) {
     count_.fetch_sub(1, std::memory_order_relaxed);
     return Status::ok();
@@ -42,6 +44,19 @@ Status Cache::add(const Spec& spec, std::uint64_t bytes, std::uint32_t rank, con
   return Status::ok();
 } catch (const std::bad_alloc&) {
   return error(MPI_ERR_NO_MEM, "no memory for the plan of a collective on %u ranks", spec.ranks);
+}
+
+void Cache::add_usual(std::uint32_t ranks, std::uint32_t rank) noexcept {
+  for (const Collective what : kUsual) {
+    const Spec spec{what, ranks, 0, false};
+    for (std::uint32_t i = kFirstRule[static_cast<std::size_t>(what)]; i < kRuleCount && kRules[i].collective == what;
+         ++i) {
+      const std::uint64_t bytes = std::min(kRules[i].most_bytes, kVaryingBytes - 1);
+      const Plan* kept = find(spec, bytes);
+      Plan spare;
+      if (kept == nullptr && !add(spec, bytes, rank, &kept, spare)) return;
+    }
+  }
 }
 
 }  // namespace heddle::plan

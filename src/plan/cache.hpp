@@ -1,4 +1,4 @@
-// The plans of one rank of a communicator, each compiled when it is first used.
+// The plans of one rank of a communicator, each compiled when it is first used, or the usual ones before.
 //
 // Method:  a list for each of a few hashes; what is in a list stays, so a reader needs no lock. When there are kMost, further
 //          plans (of other roots, as a rule) are compiled for their call alone.
@@ -27,9 +27,10 @@ class Cache {
   void force(const Forced* forced) noexcept { forced_ = forced; }
   // ranks_of_node(), the same on all ranks. REQUIRES: before the first plan.
   void set_ranks_of_node(std::uint32_t ppn) noexcept { ppn_ = ppn; }
-  // What messages cost, the same on all ranks; it says which plan where ranks share nodes. False: no memory. REQUIRES: likewise.
+  // What messages cost, the same on all ranks and at each call; it says which plan where ranks share nodes. False: no memory.
+  // REQUIRES: likewise.
   bool set_network(Network network) noexcept {
-    if (ppn_ == 1) return true;
+    if (ppn_ == 1 || measured_ != nullptr) return true;
     network.ppn = ppn_;
     measured_.reset(new (std::nothrow) Measured(network));
     return measured_ != nullptr;
@@ -50,6 +51,15 @@ class Cache {
   // Compiles that plan, and keeps it; null: it is in `spare` instead. An error when memory ran out.
   [[gnu::cold]] Status add(const Spec& spec, std::uint64_t bytes, std::uint32_t rank, const Plan** kept,
                            Plan& spare) noexcept;
+  // Compiles and keeps what is not kept yet of the usual plans: of kUsual, from and to rank 0, of operations that commute, for each class of
+  // bytes. What there is no memory for is left to its first use.
+  [[gnu::cold]] void add_usual(std::uint32_t ranks, std::uint32_t rank) noexcept;
+  static constexpr Collective kUsual[] = {Collective::kBarrier,      Collective::kBcast,     Collective::kReduce,
+                                          Collective::kAllreduce,    Collective::kAllgather, Collective::kAlltoall,
+                                          Collective::kReduceScatter};
+
+  // How many have been compiled, those that were not kept too.
+  std::uint64_t compiled() const noexcept { return compiled_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr std::size_t kLists = 8;
@@ -80,6 +90,7 @@ class Cache {
   std::uint32_t ppn_ = 1;
   std::unique_ptr<Measured> measured_;
   std::atomic<std::uint32_t> count_{0};
+  std::atomic<std::uint64_t> compiled_{0};
   List lists_[kLists];
 };
 

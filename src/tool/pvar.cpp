@@ -166,6 +166,9 @@ constexpr Pvar kTable[] = {
     {"receives_open", kLevel, kCommunicators, kDetail,
      "receives of the communicator that the handle is bound to whose requests still exist", nullptr, nullptr,
      [](mpi::Comm& comm, Pvar::Values values) noexcept { values[0] = mpi::open_receives(comm); }},
+    {"plans_compiled", kCounter, "collectives", kTuner,
+     "plans of collectives that were compiled for the communicator that the handle is bound to", nullptr, nullptr,
+     [](mpi::Comm& comm, Pvar::Values values) noexcept { values[0] = comm.plans.compiled(); }},
 
     // Of one communicator, since the first handle of any of these was allocated or it got the info key heddle_matching.
     {"comm_posted_queue_length", kLevel, kMatching, kDetail, kPostedText.length, nullptr, nullptr,

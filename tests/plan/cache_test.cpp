@@ -224,6 +224,36 @@ TEST(Cache, WhatAMeasuredNetworkChoosesIsRight) {
   }
 }
 
+// So that no collective of the usual kinds compiles anything later.
+TEST(Cache, UsualPlansAreThereForAllBytes) {
+  Network network = usual_network();
+  network.between = {1e-7, 1e-8, 1e-8, 1e-11};
+  for (const std::uint32_t ppn : {1u, 4u}) {
+    for (const bool measured : {false, true}) {
+      Cache cache;
+      cache.set_ranks_of_node(ppn);
+      ASSERT_TRUE(!measured || cache.set_network(network));
+      cache.add_usual(12, 5);
+      const std::uint64_t compiled = cache.compiled();
+      EXPECT_GE(compiled, std::size(Cache::kUsual));
+      for (const Collective c : Cache::kUsual) {
+        for (std::uint64_t bytes = 0; bytes < kVaryingBytes / 4; bytes = 4 * bytes + 1) {
+          const Plan* plan = cache.find({c, 12, 0, false}, bytes);
+          ASSERT_NE(plan, nullptr) << kCollectives[static_cast<std::size_t>(c)] << ' ' << bytes;
+          EXPECT_EQ(plan->spec.collective, c);
+        }
+      }
+      cache.add_usual(12, 5);
+      EXPECT_EQ(cache.compiled(), compiled);
+      EXPECT_EQ(cache.find({Collective::kBcast, 12, 1, false}, 8), nullptr);
+      cache.set_reproducible(true);
+      cache.add_usual(12, 5);
+      EXPECT_GT(cache.compiled(), compiled);
+      EXPECT_NE(cache.find({Collective::kAllreduce, 12, 0, false}, 1 << 20), nullptr);
+    }
+  }
+}
+
 TEST(Cache, KeepsWhatItHasAndNotTooMany) {
   Cache cache;
   Plan spare;
