@@ -165,7 +165,10 @@ Status load_profile(const std::string& named, Profile* out, std::string* warning
   Profile read = *out;
   if (!parse_profile(text, path.c_str(), &read)) {
     *warning = std::string(last_error_detail()) + "; it is not used";
-  } else if (const std::string here = machine_name(); !read.machine.empty() && read.machine != here) {
+  } else if (read.machine.empty()) {
+    *warning = "the machine profile " + path +
+               " does not say of which machine it is (a line 'machine ...'); it is not used: run 'heddle tune' here";
+  } else if (const std::string here = machine_name(); read.machine != here) {
     *warning = "the machine profile " + path + " is of another machine (" + read.machine + ", this is " + here +
                "); it is not used: run 'heddle tune' here";
   } else {

@@ -29,7 +29,7 @@ struct Profile {
 
   // What a message costs between processes and hosts: `key=value,key=value`, as plan/network.hpp reads it. Empty: not measured.
   std::string network;
-  // Where it was measured. Empty: by a version that did not say.
+  // Where it was measured. One that does not say is of no use.
   std::string machine;
 };
 
@@ -56,8 +56,8 @@ std::string profile_path(const std::string& named);
 // The same as the environment says it.
 std::string profile_path();
 
-// The profile to be used here. A file that is named must be there and readable, else an error. One that is broken or of another
-// machine, and an unreadable one in the cache, are no reason to fail: then *warning says so (empty otherwise), and the defaults hold.
+// The profile to be used here. A file that is named must be there and readable, else an error. One that is broken, of another machine or of
+// none, and an unreadable one in the cache, are no reason to fail: then *warning says so (empty otherwise), and the defaults hold.
 Status load_profile(const std::string& named, Profile* out, std::string* warning);
 
 // Writes the file in one step, and the folder that it lies in.

@@ -38,6 +38,7 @@ TEST_F(ProfileTest, WhatIsStoredIsLoaded) {
   out.pull_bytes = 65536;
   out.pull_after = 7;
   out.aggregate_bytes = 0;
+  out.machine = machine_name();
   const std::string path = profile_path();
   EXPECT_EQ(path.find(folder + "/heddle/profile-"), 0u) << path;
   ASSERT_TRUE(store_profile(out, path)) << last_error_detail();
@@ -118,6 +119,21 @@ TEST_F(ProfileTest, OneOfAnotherMachineIsRefused) {
   EXPECT_NE(warning.find(machine_name()), std::string::npos) << warning;
   EXPECT_EQ(in.pull_after, Profile().pull_after);
   EXPECT_EQ(in.network, "");
+}
+
+TEST_F(ProfileTest, OneOfNoMachineIsRefused) {
+  Profile own;
+  own.pull_after = 7;
+  own.network = "ports=2";
+  ASSERT_TRUE(store_profile(own, profile_path()));
+  for (const bool is_named : {false, true}) {
+    Profile in;
+    std::string warning;
+    ASSERT_TRUE(load_profile(is_named ? profile_path() : "", &in, &warning));
+    EXPECT_NE(warning.find(profile_path() + " does not say of which machine it is"), std::string::npos) << warning;
+    EXPECT_EQ(in.pull_after, Profile().pull_after);
+    EXPECT_EQ(in.network, "");
+  }
 }
 
 TEST_F(ProfileTest, WhereNothingCanBeWrittenItSaysSo) {

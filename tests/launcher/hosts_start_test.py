@@ -11,6 +11,13 @@ from harness import MPIEXEC, PROBE, PYTHON, mpiexec
 from remote import RUN_IT, Hosts
 
 
+def machine_name():
+    """As a profile has it."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        models = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    return f"{models[0] if models else 'unknown processor'}, {os.sysconf('SC_NPROCESSORS_CONF')} cores"
+
+
 class Placement(Hosts):
     def hosts_of_ranks(self, *args):
         done = self.mpiexec("-l", *args, *(() if ":" in args else ("sh", "-c", "echo $FAKE_HOST")))
@@ -44,7 +51,8 @@ class Placement(Hosts):
 
     def test_all_know_one_network(self):
         """Ranks that know different ones would wait for each other."""
-        show, profile = ("printenv", "HEDDLE_NETWORK"), self.file("profile", "network between.latency 4e-6\nnetwork ports 2\n")
+        show = ("printenv", "HEDDLE_NETWORK")
+        profile = self.file("profile", f"machine {machine_name()}\nnetwork between.latency 4e-6\nnetwork ports 2\n")
         told = "between.latency=4e-6,ports=2"
         mine = ("-env", "HEDDLE_NETWORK")
         for arguments, own, expected in ((show, "ports=3", "ports=3"),

@@ -72,7 +72,9 @@ class Environment {
 class ProfileFile {
  public:
   explicit ProfileFile(const Profile& profile) : path_(testing::TempDir() + "profile-" + std::to_string(getpid())) {
-    EXPECT_TRUE(store_profile(profile, path_)) << last_error_detail();
+    Profile here = profile;
+    here.machine = machine_name();
+    EXPECT_TRUE(store_profile(here, path_)) << last_error_detail();
     environment_.emplace("HEDDLE_PROFILE", path_);
   }
   ~ProfileFile() { unlink(path_.c_str()); }

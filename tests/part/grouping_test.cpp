@@ -6,6 +6,7 @@
 #include <fstream>
 #include <vector>
 
+#include "base/profile.hpp"
 #include "mpi/datatype_basic.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/info.hpp"
@@ -58,7 +59,7 @@ TEST(Groups, AreAsLargeAsTheInfoSays) {
 
 TEST(Groups, AreElseAsLargeAsTheProfileSays) {
   const std::string path = testing::TempDir() + "heddle-groups-" + std::to_string(getpid());
-  std::ofstream(path) << "aggregate_bytes 100\n";
+  std::ofstream(path) << "aggregate_bytes 100\nmachine " << machine_name() << "\n";
   setenv("HEDDLE_PROFILE", path.c_str(), 1);
   test::run_processes(2, [](mpi::Process& process) {
     mpi::Info info;
