@@ -69,7 +69,8 @@ class UdpRxd(Clean):
 class Tuned(Clean):
     """What was measured between hosts is in the profile of who has measured, and chooses the plans of all ranks."""
 
-    def test_tune(self):
+    def tune(self):
+        """The environment in which the profile is found, and the profile."""
         cache = self.directory / "cache"
         env = {"XDG_CACHE_HOME": str(cache)}
         heddle = MPIEXEC.parent / "heddle"
@@ -79,6 +80,10 @@ class Tuned(Clean):
         done = job.finish()
         self.assertEqual(done.code, 0, done.err)
         (profile,) = [path for path in cache.rglob("*") if path.is_file()]
+        return env, profile
+
+    def test_tune(self):
+        env, profile = self.tune()
         measured = dict(line.split()[1:] for line in profile.read_text().splitlines() if line.startswith("network "))
         for key in ("within.latency", "between.latency", "between.overhead", "between.byte", "ports", "copy", "reduce", "crowding"):
             self.assertGreaterEqual(float(measured[key]), 0, key)
@@ -92,13 +97,27 @@ class Tuned(Clean):
         own = self.run_job(self.hosts, "printenv", "HEDDLE_NETWORK", variables=env | {"HEDDLE_NETWORK": "off"})
         self.assertEqual(own.out.split(), ["off"] * 2)
         self.run_all(self.hosts, COLLECTIVES, 2, variables=wish)
-        profile.write_text("network within.latency 1e-7\n")
+        (machine,) = [line for line in profile.read_text().splitlines(True) if line.startswith("machine ")]
+        profile.write_text("network between.latency 4e-6\n")
+        done = self.run_job(self.hosts, "printenv", "HEDDLE_NETWORK", variables=wish)
+        self.assertEqual((done.out.split(), done.err.count(f"{profile} does not say of which machine it is")), (["off"] * 2, 1))
+        profile.write_text("network within.latency 1e-7\n" + machine)
         done = self.run_job(self.hosts, "printenv", "HEDDLE_NETWORK", variables=wish)
         self.assertEqual((done.out.split(), done.err.count(f"nothing was measured between hosts in {profile}")), (["off"] * 2, 1))
-        profile.write_text("network between.latency 2\n")
+        profile.write_text("network between.latency 2\n" + machine)
         done = self.run_job(self.hosts, program("coll_mix"), 6, 20, 12, per_host=2, variables=wish)
         self.assertIn(f"{profile} is broken: line 1, 'network between.latency 2'; ", done.err)
         self.assertNotIn("HEDDLE_NETWORK", done.err)
+
+
+class TunedFour(Tuned):
+    """Hierarchical plans: four hosts of two."""
+    count = 4
+
+    def test_tune(self):
+        env, profile = self.tune()
+        self.assertRegex(profile.read_text(), r"\nnetwork between.latency [0-9.e-]+\n")
+        self.run_all(self.hosts, [("coll_moves",), ("coll_reduce",), ("coll_mix", 6, 200, 12)], 2, variables=env | {"HEDDLE_NETWORK": "profile"})
 
 
 class Reproducible(Clean):
