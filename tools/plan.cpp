@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/profile.hpp"
 #include "base/spelling.hpp"
 #include "draw.hpp"
 #include "mpi.h"
@@ -46,7 +47,10 @@ constexpr char kPlanUsage[] =
     "                       and so on to RANKS ranks\n"
     "  --ppn RANKS          consecutive ranks on a node; 1. Without --algorithm, the one for nodes, where the table "
     "has one\n"
-    "  --network FILE       of simulations: lines 'between.latency 4e-6' and so on; --simulate prints all at its end\n"
+    "  --network FILE       of simulations: lines 'between.latency 4e-6' and so on (--simulate prints all at its end), "
+    "or a "
+    "profile\n"
+    "                       of 'heddle tune'; 'profile': the one that it has stored on this host\n"
     "  --draw               a picture of it, SVG: ranks side by side, steps from above\n"
     "  --verify             proves the plans of all ranks together, and prints nothing else\n"
     "  --help               this text, and the algorithms of each collective\n";
@@ -106,12 +110,24 @@ bool read_bytes(std::string_view word, std::int64_t& bytes) {
   return true;
 }
 
-Status read_network(const std::string& path, Network& network) {
+// Of lines as --simulate prints them; or of a profile, in which `network` stands before each, of whatever machine.
+Status read_network(const std::string& word, Network& network) {
+  const std::string path = word == "profile" ? profile_path() : word;
   std::ifstream file(path);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
+  std::ostringstream stream;
+  if (file) stream << file.rdbuf();
   if (!file) return error(MPI_ERR_ARG, "%s cannot be read: %s", path.c_str(), std::strerror(errno));
-  return parse_network(text.str(), path.c_str(), &network);
+  const std::string text = stream.str();
+  Profile profile;
+  if (("\n" + text).find("\nmachine ") == text.npos && word != "profile") {
+    return parse_network(text, path.c_str(), &network);
+  }
+  HEDDLE_TRY(parse_profile(text, path.c_str(), &profile));
+  if (profile.network.empty()) {
+    return error(MPI_ERR_ARG, "%s has no lines 'network ...': run 'heddle tune', or 'heddle tune --hosts A,B'",
+                 path.c_str());
+  }
+  return parse_network(profile.network, path.c_str(), &network);
 }
 
 // Empty, or what is wrong.

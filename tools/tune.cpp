@@ -89,10 +89,13 @@ class Worker {
     }
     meet();
     const double begin = now(), used = now(CLOCK_PROCESS_CPUTIME_ID);
+    say("messages through shared memory");
     measure_cells();
     meet();
+    say("reads of each other's memory");
     if (self_ % 2 != 0) measure_reads();
     meet();
+    say("looking in vain, and offers");
     measure_costs();
     board_.figures[self_].had = (now(CLOCK_PROCESS_CPUTIME_ID) - used) / (now() - begin);
     meet();
@@ -117,6 +120,10 @@ class Worker {
     data_.assign(kMessage, std::byte{1});
     HEDDLE_TRY(wire_->connect(0, static_cast<wire::ProcessId>(peer_), 0, &lane_));
     return Status::ok();
+  }
+
+  void say(const char* step) const {
+    if (self_ == 0) tell_step(step);
   }
 
   void meet() {
@@ -321,8 +328,6 @@ int tune(const TuneWish& wish) {
   }
   Profile profile = decide(f);
   profile.machine = machine_name();
-  std::printf("what messages cost %s%s ...\n", hosts.empty() ? "between processes" : "between processes and hosts ",
-              hosts.c_str());
   std::fflush(stdout);
   if (!measure_network(hosts, launch, &profile.network)) {
     return std::fprintf(stderr, "heddle tune: %s\n", last_error_detail()), 1;

@@ -105,10 +105,11 @@ class Ranks {
   plan::Network measure() {
     plan::Network n = plan::usual_network();
     const bool has_nodes = size_ > ppn_, has_ranks = ppn_ > 1;
-    if (has_ranks) n.within = link(false);
-    if (has_nodes) n.between = link(true);
-    if (has_ranks || has_nodes) n.crowding = crowding(has_nodes);
-    if (has_nodes) n.ports = ports(n.between);
+    if (has_ranks) say("messages within a host"), n.within = link(false);
+    if (has_nodes) say("messages between hosts"), n.between = link(true);
+    if (has_ranks || has_nodes) say("messages that are under way together"), n.crowding = crowding(has_nodes);
+    if (has_nodes) say("all processes of a host at once"), n.ports = ports(n.between);
+    say("copies and reductions");
     n.copy = seconds([&] { std::memcpy(more_.data(), data_.data(), kMiddle); }) / kMiddle;
     n.reduce = seconds([&] {
                  constexpr int kCount = kMiddle / sizeof(double);
@@ -122,6 +123,10 @@ class Ranks {
   bool has_ranks() const { return ppn_ > 1; }
 
  private:
+  void say(const char* step) const {
+    if (rank_ == 0) tell_step(step);
+  }
+
   // Seconds of one action, the median of turns that last a while. All ranks together, each as often as rank 0 finds necessary.
   template <class Action>
   double seconds(Action&& action) {
@@ -263,6 +268,8 @@ int run_network_rank() {
   mpi.finalize();
   return 0;
 }
+
+void tell_step(const char* step) { std::fprintf(stderr, "heddle tune: measures %s ...\n", step); }
 
 heddle::Status measure_network(const std::string& hosts, const std::vector<std::string>& options,
                                std::string* network) {

@@ -13,6 +13,9 @@
 // What was measured, as Profile::network. `hosts`: as mpiexec -hosts takes them; empty: this machine. `options`: more of mpiexec's.
 heddle::Status measure_network(const std::string& hosts, const std::vector<std::string>& options, std::string* network);
 
+// Says on stderr what is measured now: a line of its own, whoever writes it.
+void tell_step(const char* step);
+
 // As a rank of that job; its exit code.
 int run_network_rank();
 inline constexpr std::string_view kRankOption = "--as-rank";

@@ -20,11 +20,16 @@ Status time_of(const Spec& spec, const Choice& choice, std::uint64_t bytes, cons
   return simulate(plans, bytes, network, seconds);
 }
 
+bool has_limit(const Rule& rule) noexcept { return rule.most_bytes < kVaryingBytes - 1; }
+
 // A short vector and a long one of those that a rule is for.
 std::array<std::uint64_t, 2> lengths_of(const Rule& rule) noexcept {
   if (rule.collective == Collective::kBarrier) return {0, 0};
-  if (rule.most_bytes < kVaryingBytes) return {8, rule.most_bytes};
-  return {32 << 10, 1 << 20};
+  if (has_limit(rule)) return {8, rule.most_bytes};
+  const bool begins_later = std::any_of(kRules, kRules + kRuleCount, [&](const Rule& other) {
+    return other.collective == rule.collective && has_limit(other);
+  });
+  return {begins_later ? 32u << 10 : 8u, 1 << 20};
 }
 
 }  // namespace

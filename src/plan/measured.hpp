@@ -1,13 +1,12 @@
 // Which rule of the table a call takes where it was measured what messages between the nodes cost.
 //
 // Problem: the limits of the table were measured on one machine; where leaders begin to pay depends on the network.
-// Method:  of a barrier and of an allreduce, whose limits in the table are such guesses, the rules that can do the call are compiled and
-//          simulated (cost.hpp), once for each rule of the table, with a short and a long vector of those that it is for. Another rule is
-//          taken in its place where it is kClear times as fast for both: a simulation knows neither noise nor how many cores
+// Method:  the rules that can do the call are compiled and simulated (cost.hpp), once for each rule of the table, with a short and a long
+//          vector of those that it is for. Another rule is taken in its place where it is kClear times as fast for both: a simulation knows neither noise nor how many cores
 //          there are. That is remembered. All ranks have the same numbers, and so the same answer.
 //          So lengths on which ranks disagree give them different plans only where they do so by the table.
 // Threads: any. Two that ask for one thing at once both simulate.
-// Cost:    200 bytes; three first calls of up to eight simulations: 2 ms for 64 ranks, 10 ms for 256.
+// Cost:    200 bytes; first calls of up to eight simulations each, of an allreduce: 2 ms for 64 ranks, 10 ms for 256.
 #pragma once
 
 #include <atomic>
@@ -32,8 +31,7 @@ class Measured {
   // As choose(). kNone: memory ran out.
   std::uint32_t choose(const Spec& spec, std::uint64_t bytes) noexcept {
     const std::uint32_t usual = plan::choose(spec, bytes, network_.ppn);
-    const bool is_measured = spec.collective == Collective::kBarrier || spec.collective == Collective::kAllreduce;
-    if (!is_measured || bytes >= kVaryingBytes || spec.ranks > kMostRanks) return usual;
+    if (bytes >= kVaryingBytes || spec.ranks > kMostRanks || !is_measured(spec.collective)) return usual;
     std::atomic<std::uint8_t>& known = known_[spec.ordered][usual];
     std::uint8_t answer = known.load(std::memory_order_relaxed);
     if (answer == 0) known.store(answer = simulate_for(spec, usual), std::memory_order_relaxed);
@@ -41,6 +39,13 @@ class Measured {
   }
 
  private:
+  // Whether the table has more than one rule for it. Not where one of them has all ranks send to one at once: for that the crowding that was
+  // measured, of four messages, says too little.
+  static bool is_measured(Collective what) noexcept {
+    const std::size_t first = kFirstRule[static_cast<std::size_t>(what)];
+    return first + 1 < kRuleCount && kRules[first + 1].collective == what && what != Collective::kGather &&
+           what != Collective::kScatter;
+  }
   [[gnu::cold]] std::uint8_t simulate_for(const Spec& spec, std::uint32_t usual) noexcept;
 
   const Network network_;

@@ -149,10 +149,30 @@ TEST(Cache, MeasuredNetworksDecide) {
   };
   EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 32, 8, 16), "nodes 16 1");
   EXPECT_EQ(chosen(1e-7, Collective::kAllreduce, 8, 8, 4), "recursive");
+  // Leaders carry a node's blocks twice: where a message to another node costs no more than one within, each by itself.
+  EXPECT_EQ(chosen(1e-7, Collective::kAllgather, 32, 1 << 20, 16), "circulant 1");
+  EXPECT_EQ(chosen(1e-3, Collective::kAllgather, 32, 1 << 20, 16), "nodes 16");
+  EXPECT_EQ(chosen(1e-3, Collective::kBcast, 32, 8, 16), "nodes 16");
   // A little faster without leaders, or with them, is not enough.
   EXPECT_EQ(chosen(1e-7, Collective::kAllreduce, 12, 8, 4), "nodes 4 1");
   EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 8, 8, 4), "recursive");
   EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 8, 8, 1), "recursive");  // no two share a node: the table
+}
+
+TEST(Cache, MeasuredNetworksHaveOnePlanForAllBytesWhereTheTableHas) {
+  for (const double latency : {1e-9, 1e-7, 1e-5, 1e-3}) {
+    Network network = usual_network();
+    network.between = {latency, latency / 10, latency / 10, latency / 1e4};
+    network.ppn = 16;
+    Measured measured(network);
+    for (const Collective c :
+         {Collective::kBcast, Collective::kReduce, Collective::kAllgather, Collective::kReduceScatter}) {
+      const Spec spec{c, 32, 0, false};
+      for (std::uint64_t bytes = 1; bytes < 1 << 24; bytes *= 16) {
+        EXPECT_EQ(measured.choose(spec, bytes), measured.choose(spec, 0)) << latency << ' ' << bytes;
+      }
+    }
+  }
 }
 
 // Ranks that disagree about the bytes have one plan nevertheless where they do by the table, and an error instead of waiting for ever.
@@ -185,7 +205,7 @@ TEST(Cache, WhatTheTableHasOneRuleForGoesByIt) {
     Measured measured(network);
     for (std::size_t c = 0; c < std::size(kCollectives); ++c) {
       const Spec spec{static_cast<Collective>(c), 12, 5, false};
-      if (spec.collective == Collective::kBarrier || spec.collective == Collective::kAllreduce) continue;
+      if (spec.collective < Collective::kGather) continue;
       for (std::uint64_t bytes = 1; bytes < 1 << 24; bytes *= 16) {
         EXPECT_EQ(measured.choose(spec, bytes), choose(spec, bytes, 4)) << kCollectives[c] << ' ' << bytes;
       }

@@ -1,6 +1,8 @@
 """`heddle plan` prints plans and proves them; what it cannot do it says."""
 
 import collections
+import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -48,14 +50,32 @@ assert head.split() == ["ranks", "recursive", "phases", "circulant", "tree", "no
 assert [row.split()[0] for row in rows] == ["2", "4", "8", "16", "24"] and "between.latency" in grows[1], grows
 sixteen = heddle("allreduce", "-n", "16", "--bytes", "64K", "--simulate", "--algorithm", "phases -1 -1 -1 -1 1 1 1 1")
 assert sixteen.split()[0] == rows[3].split()[2], (sixteen, rows)
+# In seconds up to as many ranks as there are anywhere.
+most = heddle("allreduce", "-n", "131072", "--bytes", "1M", "--scale").split("\n\n")[0].splitlines()
+assert [int(row.split()[0]) for row in most[1:]] == [1 << i for i in range(1, 18)], most
+assert len(most[-1].split()) == 6 and all(float(us) > 100 for us in most[-1].split()[1:]), most
 best = " ".join(simulated[0].splitlines()[0].split()[2:])
 assert f"\nalgorithm {best}\n" in heddle("allreduce", "-n", "16", "--bytes", "64K", "--rank", "0"), best
 # On one node, by the node's own links, it is another time; where latency is ten times as long, too.
 one = lambda *words: float(heddle("allreduce", "-n", "16", "--bytes", "64K", "--simulate", "--algorithm", "recursive", *words).split()[0])
-with tempfile.NamedTemporaryFile("w", suffix=".network") as file:
+with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile("w", suffix=".network") as file:
     file.write("between.latency 4e-5\n")
     file.flush()
     assert one("--ppn", "16") < one() < one("--network", file.name)
+    # A profile of `heddle tune`, of whatever machine, named or as it is kept.
+    cache = pathlib.Path(folder) / f"heddle/profile-{os.uname().nodename}"
+    cache.parent.mkdir()
+    cache.write_text("machine another, 3 cores\npull_bytes 65536\nnetwork between.latency 4e-5\n")
+    tenfold = one("--network", file.name)
+    os.environ["XDG_CACHE_HOME"] = folder
+    os.environ.pop("HEDDLE_PROFILE", None)
+    assert one("--network", str(cache)) == one("--network", "profile") == tenfold
+    cache.write_text("machine another, 3 cores\npull_bytes 65536\n")
+    assert "has no lines 'network ...'" in heddle("allreduce", "-n", "16", "--network", "profile", code=2)
+    cache.write_text("machine another, 3 cores\nnetwork between.latency fast\n")
+    assert "broken: line 2" in heddle("allreduce", "-n", "16", "--network", str(cache), code=2)
+    cache.unlink()
+    assert f"{cache} cannot be read" in heddle("allreduce", "-n", "16", "--network", "profile", code=2)
     file.write("between.latency fast\n")
     file.flush()
     broken = heddle("allreduce", "-n", "16", "--network", file.name, code=2)

@@ -31,6 +31,9 @@ with tempfile.TemporaryDirectory() as folder:
     check(done.returncode == 2 and "--fast" in done.stderr, done)
     done = run(heddle, "tune", "--dry-run", XDG_CACHE_HOME=str(cache))
     check(done.returncode == 0 and "pull_bytes" in done.stdout and not cache.exists(), done)
+    steps = re.findall(r"^heddle tune: measures (.*) \.\.\.$", done.stderr, re.M)
+    check(steps[:2] == ["messages through shared memory", "reads of each other's memory"] and "messages within a host" in steps
+          and steps[-1] == "copies and reductions" and len(steps) == 6, done)
     done = run(heddle, "tune", "--anyway", XDG_CACHE_HOME=str(cache))
     stored = re.search(r"stored in (\S+)", done.stdout)
     check(done.returncode == 0 and stored, done)
@@ -69,6 +72,10 @@ with tempfile.TemporaryDirectory() as folder:
     profile.write_text("machine another\npull_bytes 65536\n")
     done = run(mpiexec, "-n", 2, program, HEDDLE_PROFILE=str(profile))
     check(done.returncode == 0 and done.stderr.count("is of another machine (another, this is ") == 1, done)
+    profile.write_text("pull_bytes 65536\n")
+    for named in ({"XDG_CACHE_HOME": str(cache)}, {"HEDDLE_PROFILE": str(profile)}):
+        done = run(mpiexec, "-n", 2, program, **named)
+        check(done.returncode == 0 and done.stderr.count(f"{profile} does not say of which machine it is") == 1, done)
     done = run(mpiexec, "-n", 2, program, HEDDLE_PROFILE="/none")
     check(done.returncode != 0 and "/none cannot be read" in done.stderr, done)
     for broken, why in (("between.latency", "no number"), ("ports=0", "no number"), ("speed=3", "unknown key")):
