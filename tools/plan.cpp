@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -51,19 +52,21 @@ constexpr char kPlanUsage[] =
     "or a "
     "profile\n"
     "                       of 'heddle tune'; 'profile': the one that it has stored on this host\n"
+    "  --compile            how long it takes to compile a rank's plan, of --rank or 0: processor time, the median of "
+    "several\n"
     "  --draw               a picture of it, SVG: ranks side by side, steps from above\n"
     "  --verify             proves the plans of all ranks together, and prints nothing else\n"
     "  --help               this text, and the algorithms of each collective\n";
 
-constexpr std::string_view kPlanOptions[] = {"-n",        "--rank", "--algorithm", "--root", "--ordered",
-                                             "--verify",  "--help", "--bytes",     "--ppn",  "--simulate",
-                                             "--network", "--draw", "--scale"};
+constexpr std::string_view kPlanOptions[] = {"-n",        "--rank", "--algorithm", "--root",   "--ordered",
+                                             "--verify",  "--help", "--bytes",     "--ppn",    "--simulate",
+                                             "--network", "--draw", "--scale",     "--compile"};
 
 struct Wish {
   Spec spec;
   Choice choice;
   std::int64_t rank = -1;  // all
-  bool verifies = false, simulates = false, draws = false, scales = false;
+  bool verifies = false, simulates = false, draws = false, scales = false, compiles = false;
   std::int64_t bytes = -1;
   std::uint32_t ppn = 0;  // as the network says
   Network network = usual_network();
@@ -143,11 +146,9 @@ std::string read(std::span<const std::string_view> options, Wish& wish) {
       has_collective = true;
       continue;
     }
-    const std::pair<std::string_view, bool*> flags[] = {{"--ordered", &wish.spec.ordered},
-                                                        {"--verify", &wish.verifies},
-                                                        {"--simulate", &wish.simulates},
-                                                        {"--draw", &wish.draws},
-                                                        {"--scale", &wish.scales}};
+    const std::pair<std::string_view, bool*> flags[] = {{"--ordered", &wish.spec.ordered}, {"--verify", &wish.verifies},
+                                                        {"--simulate", &wish.simulates},   {"--draw", &wish.draws},
+                                                        {"--compile", &wish.compiles},     {"--scale", &wish.scales}};
     const auto* flag = std::ranges::find(flags, option, &std::pair<std::string_view, bool*>::first);
     if (flag != std::end(flags)) {
       *flag->second = true;
@@ -186,8 +187,8 @@ std::string read(std::span<const std::string_view> options, Wish& wish) {
   if (wish.scales && wish.spec.ranks == 0) return "--scale needs ranks: say -n";
   if (wish.scales && wish.spec.root >= wish.spec.ranks) return "--root is no rank of so many";
   if (wish.draws && wish.rank >= 0) return "--draw shows all ranks: say it without --rank";
-  if (wish.draws + wish.simulates + wish.scales + wish.verifies > 1)
-    return "--draw, --simulate, --scale and --verify print one thing each: say one";
+  if (wish.draws + wish.simulates + wish.scales + wish.verifies + wish.compiles > 1)
+    return "--draw, --simulate, --scale, --compile and --verify print one thing each: say one";
   return has_collective ? "" : "say which collective";
 }
 
@@ -249,6 +250,30 @@ Status print_scale(const Wish& wish) {
   return Status::ok();
 }
 
+double processor_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// The first time finds cold caches, as a program's does not when it has compiled others.
+Status print_compile_time(const Wish& wish) {
+  constexpr std::size_t kTurns = 9;
+  std::vector<double> seconds;
+  Plan plan;
+  for (std::size_t i = 0; i < kTurns; ++i) {
+    Plan fresh;
+    const double begin = processor_seconds();
+    HEDDLE_TRY(compile(wish.spec, wish.choice, wish.rank < 0 ? 0 : static_cast<std::uint32_t>(wish.rank), fresh));
+    seconds.push_back(processor_seconds() - begin);
+    plan = std::move(fresh);
+  }
+  std::ranges::sort(seconds);
+  std::printf("%12.2f us  %s: %zu instructions\n", seconds[kTurns / 2] * 1e6, print(plan.choice).c_str(),
+              plan.code.size());
+  return Status::ok();
+}
+
 }  // namespace
 
 int run_plan(std::span<const std::string_view> options) {
@@ -269,6 +294,7 @@ int run_plan(std::span<const std::string_view> options) {
     const Choice choice = choice_of(choose(wish.spec, 0, ppn), wish.spec, ppn);
     if (choice.algorithm == "nodes") wish.choice = choice;
   }
+  if (wish.compiles) return print_compile_time(wish) ? 0 : wrong(last_error_detail());
   std::vector<Plan> plans(1);
   if (wish.rank >= 0 && !wish.verifies) {
     if (!compile(wish.spec, wish.choice, static_cast<std::uint32_t>(wish.rank), plans[0]))

@@ -79,6 +79,11 @@ METRICS = {
     "unpack-struct": (SIZE, "unpack structs of {}"),
     "send-blocks": (SIZE, "one way, {} in blocks of 256 B"),
     "send-column": (SIZE, "one way, {} in doubles 64 B apart"),
+    **{f"compile-{what}": (RANKS, f"{what}, {{}}")
+       for what in ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "allgather", "gather", "scatter", "alltoall", "scan", "exscan")},
+    **{f"plans-at-{when}-{step}": (RANKS, f"plans at {of}: {text}, {{}}")
+       for when, of in (("use", "first use"), ("creation", "creation"))
+       for step, text in (("make", "to make the communicator"), ("first", "first round"), ("second", "second round"))},
     "ring": (RANKS, "ring of sendrecv, 8 B, {}"),
     "barrier": (RANKS, "barrier, {}"),
     "allreduce": (RANKS, "allreduce, 8 B, {}"),

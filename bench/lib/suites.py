@@ -184,6 +184,27 @@ class Instructions:
         return int(found.group(1))
 
 
+class Compiling:
+    """Processor time to compile the plan of one rank, of each collective by its usual algorithm: `heddle plan --compile`."""
+
+    name, what = "compiling", "processor time to compile a rank's plan: each collective on 64 ranks, symmetric plans on 100,000"
+    symmetric = ("barrier", "reduce_scatter", "allgather", "alltoall")
+    others = ("bcast", "reduce", "allreduce", "gather", "scatter", "scan", "exscan")
+
+    def build(self, library, work):
+        pass
+
+    def run(self, library, work, cpus, samples, steadiness):
+        if library.name != "heddle":
+            return
+        algorithm = {"reduce_scatter": "circulant 1"}
+        for ranks, collectives in ((64, self.symmetric + self.others), (100_000, self.symmetric)):
+            for collective in collectives:
+                command = [library.prefix / "bin/heddle", "plan", collective, "-n", str(ranks), "--compile"]
+                command += ["--algorithm", algorithm[collective]] if collective in algorithm else []
+                samples.add(self.name, f"compile-{collective}", ranks, library.name, float(execute(command, cpus).split()[0]), "us")
+
+
 def busy_fraction(seconds=0.5):
     """How busy the machine is while this program sleeps: other people's work."""
     def ticks():
@@ -398,6 +419,7 @@ SUITES = {suite.name: suite for suite in (
     WhenNamed("partitioned-long", "the same with 16 and 64 threads, 11 sizes, 100 iterations: more than an hour a turn",
              "takes more than an hour a turn; name it to run it", partitioned_long),
     Programs("oversubscribed", "16 ranks, or 2 for each core: ring of sendrecv, barrier, allreduce", oversubscribed),
+    Compiling(),
     Startup(),
     Programs("scale", "memory of a rank of 128: after MPI_Init, with 16 communicators, after talking to 8 others on each", scale),
     Instructions(),

@@ -115,6 +115,13 @@ def collectives():
     return made
 
 
+def compiling():
+    """1 ms on 64 ranks, 100 ms of a symmetric plan on 100,000."""
+    made = {("compiling", f"compile-{what}", 64): Target(1e3) for what in (*suites.Compiling.symmetric, *suites.Compiling.others)}
+    made.update({("compiling", f"compile-{what}", 100_000): Target(100e3) for what in suites.Compiling.symmetric})
+    return made
+
+
 # MiB/s, by bytes: 16 threads on two cores, 10 ms, 4 %
 PERCEIVED = {64 << 10: 30e3, 256 << 10: 65e3, 1 << 20: 120e3, 4 << 20: 120e3, 16 << 20: 60e3, 64 << 20: 20e3}
 
@@ -152,6 +159,7 @@ def table():
     made.update(reductions())
     made.update(collectives())
     made.update(partitioned())
+    made.update(compiling())
     made["oversubscribed", "ring", 16] = Target(10, switches=True, cores=2)
     made["oversubscribed", "barrier", 16] = Target(40, switches=True, cores=2)
     made["oversubscribed", "allreduce", 16] = Target(40, switches=True, cores=2)

@@ -29,6 +29,12 @@ class Judging(unittest.TestCase):
         self.assertFalse(missed["reached"])
         self.assertAlmostEqual(missed["beyond"], 0.1)
 
+    def test_a_plan_is_compiled_in_time(self):
+        self.assertTrue(judge("compiling", "compile-allreduce", 64, "us", 990)["reached"])
+        self.assertFalse(judge("compiling", "compile-allgather", 64, "us", 1100)["reached"])
+        self.assertFalse(judge("compiling", "compile-allgather", 100_000, "us", 110e3, limits=limits_of(line=200, slot=200))["reached"])
+        self.assertTrue(judge("compiling", "compile-alltoall", 100_000, "us", 99e3)["reached"])
+
     def test_a_rate_is_reached_from_above(self):
         self.assertTrue(judge("p2p", "rate", 8, "M/s", 90.0)["reached"])
         self.assertTrue(judge("p2p", "rate", 8, "M/s", 43.7)["reached"])

@@ -54,6 +54,9 @@ assert sixteen.split()[0] == rows[3].split()[2], (sixteen, rows)
 most = heddle("allreduce", "-n", "131072", "--bytes", "1M", "--scale").split("\n\n")[0].splitlines()
 assert [int(row.split()[0]) for row in most[1:]] == [1 << i for i in range(1, 18)], most
 assert len(most[-1].split()) == 6 and all(float(us) > 100 for us in most[-1].split()[1:]), most
+compiled = heddle("allgather", "-n", "100000", "--compile").split()
+assert float(compiled[0]) > 0 and compiled[1:] == ["us", "circulant", "1:", "51", "instructions"], compiled
+assert heddle("allreduce", "-n", "64", "--bytes", "64K", "--compile").split()[2] in ("phases", "recursive")
 best = " ".join(simulated[0].splitlines()[0].split()[2:])
 assert f"\nalgorithm {best}\n" in heddle("allreduce", "-n", "16", "--bytes", "64K", "--rank", "0"), best
 # On one node, by the node's own links, it is another time; where latency is ten times as long, too.
@@ -122,6 +125,8 @@ assert len(picture("barrier", "-n", "4")[1]["message"]) == 8
 for words, why in [
     (["allreduce", "-n", "4", "--draw", "--rank", "1"], "without --rank"),
     (["allreduce", "-n", "4", "--draw", "--verify"], "one thing each"),
+    (["allreduce", "-n", "4", "--compile", "--verify"], "one thing each"),
+    (["allreduce", "-n", "4", "--compile", "--rank", "4"], "rank 4 of 4"),
     (["allreduce", "-n", "3000", "--draw"], "too large to look at"),
     (["allreduce", "-n", "4", "--simulate"], "needs --bytes"),
     (["allreduce", "-n", "4", "--scale"], "--scale needs --bytes"),
