@@ -23,7 +23,9 @@ class LargeTest : public testing::TestWithParam<int> {};
 TEST_P(LargeTest, EveryAlgorithm) { prove(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Chosen, LargeTest, testing::Values(81, 97, 100, 128, 255, 256, 500));
 
+// Every algorithm of every collective once.
 TEST(Verify, AThousandRanks) {
+  std::set<std::pair<Collective, std::string_view>> proved;
   for (Case c : {Case{{Collective::kAllreduce, 1024, 0, true}, {"phases", {-7, -7, 15, 7, 7}}},
                  Case{{Collective::kAllreduce, 1000, 0, true}, {"phases", {-7, -7, 7, 7}}},
                  Case{{Collective::kAllreduce, 1023, 0, false}, {"circulant", {3}}},
@@ -40,11 +42,24 @@ TEST(Verify, AThousandRanks) {
                  Case{{Collective::kAlltoall, 1000, 0, false}, {"bruck", {4}}},
                  Case{{Collective::kAlltoall, 1024, 0, false}, {"pairwise", {4}}},
                  Case{{Collective::kReduce, 1000, 3, false}, {"chain", {8}}},
+                 Case{{Collective::kAllreduce, 1000, 0, true}, {"recursive", {10, 10, 10}}},
+                 Case{{Collective::kAllreduce, 1023, 0, true}, {"tree", {4}}},
+                 Case{{Collective::kBcast, 1024, 511, false}, {"chain", {3}}},
+                 Case{{Collective::kBarrier, 1024, 0, false}, {"nodes", {64}}},
+                 Case{{Collective::kBcast, 1000, 123, false}, {"nodes", {50}}},
+                 Case{{Collective::kReduce, 1024, 1000, true}, {"nodes", {16}}},
+                 Case{{Collective::kAllreduce, 1024, 0, true}, {"nodes", {32, 4}}},
+                 Case{{Collective::kAllgather, 1000, 0, false}, {"nodes", {20}}},
                  Case{{Collective::kBarrier, 1024, 0, false}, {"dissemination", {2}}}}) {
     std::vector<Plan> plans;
     ASSERT_TRUE(compile_all(c.spec, c.choice, plans)) << name(c) << ": " << last_error_detail();
     const Status good = verify(plans);
     EXPECT_TRUE(good) << name(c) << ": " << last_error_detail();
+    proved.insert({c.spec.collective, c.choice.algorithm});
+  }
+  for (const Algorithm& a : algorithms()) {
+    EXPECT_TRUE(proved.contains({a.collective, a.name}))
+        << kCollectives[static_cast<std::size_t>(a.collective)] << ' ' << a.name;
   }
 }
 
