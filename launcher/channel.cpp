@@ -112,13 +112,18 @@ void Channel::watch_silence(std::chrono::seconds limit) {
   beat();
 }
 
+bool Channel::misses_beats() const noexcept {
+  return is_open() && limit_.count() != 0 && !excused_ && Clock::now() - heard_ > 2 * interval_;
+}
+
 void Channel::beat() {
   const auto now = Clock::now();
   if (const auto late = now - last_beat_ - interval_; late > interval_) heard_ += late;  // it was we who slept
   last_beat_ = now;
-  if (!excused_ && now - heard_ > limit_) return listener_.on_silent();
+  const auto silent_at = heard_ + limit_;
+  if (!excused_ && now >= silent_at) return listener_.on_silent();
   send(FrameType::kBeat);
-  loop_.at(now + interval_, [this, alive = alive_] {
+  loop_.at(silent_at > now ? std::min(now + interval_, silent_at) : now + interval_, [this, alive = alive_] {
     if (*alive) beat();
   });
 }

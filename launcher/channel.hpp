@@ -45,6 +45,8 @@ class Channel {
   void watch_silence(std::chrono::seconds limit);
   // Silence means nothing until the peer is heard again.
   void excuse() noexcept { excused_ = true; }
+  // The peer is late: it may become a silent one.
+  bool misses_beats() const noexcept;
   // Writes what is queued, for as long as `limit`.
   void drain(std::chrono::milliseconds limit);
   void close();

@@ -268,7 +268,7 @@ void Job::lost(int node, const std::string& who, const std::string& why) {
   }
 }
 
-// If the other one has ended, that says more, and comes by itself.
+// If the other one has ended, that says more, and comes by itself; so does that its host is silent.
 void Job::misses(int rank, int other, const std::string& why) {
   if (!missing_.emplace(rank, other).second) return;
   missing_nodes_.emplace(ranks_[rank].node, ranks_[other].node);
@@ -278,6 +278,10 @@ void Job::misses(int rank, int other, const std::string& why) {
 void Job::judge_missing(int rank, int other, const std::string& why) {
   for (int r : {rank, other}) {
     if (ending_ || ranks_[r].lost || !ranks_[r].running) return;
+  }
+  if (link(ranks_[rank].node).is_doubtful() || link(ranks_[other].node).is_doubtful()) {
+    loop_.at(Clock::now() + kEndIsHeardOf, [this, rank, other, why] { judge_missing(rank, other, why); });
+    return;
   }
   const std::string sentence = describe(rank) + " cannot reach " + describe(other) + ": " + why;
   // A host that misses more hosts than miss it is the one that is cut off; else the rank that more ranks miss. What was judged so

@@ -95,6 +95,8 @@ class NodeLink {
   virtual void pause() {}
   // All ranks of the job have ended, or must: gives out their last words. `kill`: ends what they have left running.
   virtual void leave(bool kill) = 0;
+  // It is late with its signs of life, and lost if it stays so for the detection time.
+  virtual bool is_doubtful() const { return false; }
   // Nothing will come from it any more.
   virtual bool is_closed() const = 0;
   // A child of this process has ended; true: it was of this node.

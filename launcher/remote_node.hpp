@@ -56,6 +56,7 @@ class RemoteNode final : public NodeLink, private Channel::Listener {
   void follow_outlets() override;
   void pause() override;
   void leave(bool kill) override;
+  bool is_doubtful() const override { return channel_.misses_beats(); }
   bool is_closed() const override { return stage_ == Stage::kClosed; }
   bool reaped(pid_t pid, int wait_status) override;
 

@@ -153,6 +153,7 @@ void Watch::turn() {
     if (!waits(at->second)) continue;
     --waiting;
     at->second.link = std::make_unique<Link>();
+    at->second.link->silent_ms = std::min(quiet_ms_, ask_ms_) + tick_ms_;  // nothing has come from anybody
     ++links_;
     connect(at->first, at->second);
     next_ = at->first + 1;
@@ -282,8 +283,8 @@ bool Watch::judge(ProcessId id, Peer& peer, int elapsed, std::string* why) {
     *why = "its process has ended, or its host has closed the connection";
   } else {
     link.age_ms += elapsed;
-    if (!link.answered) link.silent_ms += elapsed;
-    if (link.silent_ms < limit_ms() + options_.grace_ms) {
+    link.silent_ms += elapsed;
+    if (link.silent_ms < limit_ms()) {
       if (link.fd < 0 || (!link.asked && link.age_ms >= ask_ms_ * link.tries)) {
         disconnect(peer);
         connect(id, peer);

@@ -5,8 +5,8 @@
 // Method:  a process that waits and has had nothing from the network for a while opens a connection to each peer to which
 //          it has sent, where that answers for Reach (reach.hpp), and asks it from time to time whether it is there. The
 //          peer's waker answers (watched.hpp), also while the peer computes. A peer that has given no sign of life for the
-//          detection time is lost, and one whose connection is closed: after a grace, for the launcher knows more of how
-//          it ended, and should be the first to say so. Who says goodbye before it goes is not lost.
+//          detection time, counted from the last one, is lost; and one whose connection is closed: after a grace, for the
+//          launcher knows more of how it ended, and should be the first to say so. Who says goodbye before it goes is not lost.
 // Limits:  at most 64 peers are watched at once, in turn: each is asked twice before the next comes, so n peers take about
 //          n / 64 * 2 s more until a silent one is noticed. A peer that hangs up without an answer is not judged: it
 //          may have no descriptor left. One whose host refuses the first connection has ended, maybe in order, or cannot be
@@ -46,7 +46,7 @@ struct WatchOptions {
   ProcessId self = 0;
   SipKey key;
   int seconds = 10;     // the detection time
-  int grace_ms = 2000;  // more, in which the launcher may be the first to say so
+  int grace_ms = 2000;  // after a connection has closed: the launcher may be the first to say so
   std::string address;  // of this host, from which to ask
   std::size_t most = 64;
   std::function<WatchActivity()> activity;
@@ -79,7 +79,7 @@ class Watch {
     int tries = 0;       // to connect
     int age_ms = 0;      // of this try
     int asked_ms = 0;    // since the last question, as far as it is answered
-    int silent_ms = 0;   // since the first question that is not answered, or the first try
+    int silent_ms = 0;   // since the last sign of life, of this peer or of anybody before the first try
     int closed_ms = -1;  // since then it is closed; -1: it is not
     int answers = 0;
     bool asked = false;

@@ -18,6 +18,7 @@ from jobs import FAST, Case, main, program, wait_until
 
 SOON = 4  # seconds, on a loaded machine
 SILENCE = 4  # seconds: the detection time where the remote shell is ssh, which must also have started by then
+ENDING = 1.5  # seconds: to say it and to end the job
 LATE = 3  # the rank that the others wait for, where they wait
 SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:" + os.environ["PATH"])
 
@@ -91,12 +92,12 @@ class Faults:
         return job
 
     def test_the_network_to_a_host_is_cut(self):
-        self.assert_ends(self.cut(), SILENCE + SOON, rf"host 'h1' \(ranks 2-3\) is lost while .*: nothing was heard of it for {SILENCE} s")
+        self.assert_ends(self.cut(), SILENCE + ENDING, rf"host 'h1' \(ranks 2-3\) is lost while .*: nothing was heard of it for {SILENCE} s")
 
     def test_a_host_is_cut_off_and_dies(self):
         job = self.cut()
         self.hosts.kill("h1")
-        self.assert_ends(job, SILENCE + SOON, rf"host 'h1' \(ranks 2-3\) is lost while .*: nothing was heard of it for {SILENCE} s")
+        self.assert_ends(job, SILENCE + ENDING, rf"host 'h1' \(ranks 2-3\) is lost while .*: nothing was heard of it for {SILENCE} s")
 
 
 class Survive(Case):
