@@ -56,6 +56,8 @@ enum class FrameType : std::uint8_t {
   kMisses,    // rank, other rank, text
   kStopped,   // rank, pid
 
+  kPhase,  // rank, boot::Phase
+
   kEnd_,
 };
 

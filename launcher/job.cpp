@@ -13,6 +13,17 @@ namespace {
 constexpr auto kTermToKill = std::chrono::milliseconds(400);
 constexpr auto kEndIsHeardOf = std::chrono::milliseconds(300);
 
+const char* text_of(boot::Phase phase) {
+  switch (phase) {
+    case boot::Phase::kInit:
+      return "in MPI_Init";
+    case boot::Phase::kFinalize:
+      return "in MPI_Finalize";
+    default:
+      return "while it used MPI";
+  }
+}
+
 }  // namespace
 
 int Job::run() {
@@ -142,7 +153,9 @@ void Job::judge(const RankEnd& end) {
   if (!WIFSIGNALED(end.wait_status)) return judge_code(end.rank, WEXITSTATUS(end.wait_status));
   const int signal = WTERMSIG(end.wait_status);
   if (signal == user_signal_) return end_job(128 + signal, "the job was ended by " + signal_text(signal));
-  const char* during = !end.started ? "" : end.finished ? " after MPI_Finalize" : " while it used MPI";
+  const std::string during = !end.started   ? ""
+                             : end.finished ? " after MPI_Finalize"
+                                            : std::string(" ") + text_of(ranks_[end.rank].phase);
   fall(end.rank, 128 + signal,
        "was ended by " + signal_text(signal) + during + (WCOREDUMP(end.wait_status) ? ", core dumped" : ""));
 }
@@ -249,8 +262,8 @@ void Job::ended(const RankEnd& end) {
 void Job::lost(int node, const std::string& who, const std::string& why) {
   const auto waiting = pmi_.waiting(node);
   const std::string during = running_ == 0 ? "while it gave out the last output"
-                             : waiting ? "while rank " + std::to_string(*waiting) + " waited in MPI_Init or a barrier"
-                                       : "while its ranks ran";
+                             : waiting ? "while rank " + std::to_string(*waiting) + " waited " + barrier_of(*waiting)
+                                       : doing(node);
   const std::string sentence = who + " is lost " + during + ": " + why;
   const int survivor = find_survivor([&](int rank) { return ranks_[rank].node == node; });
   const bool goes_on = survivor >= 0 && !ending_;
@@ -266,6 +279,21 @@ void Job::lost(int node, const std::string& who, const std::string& why) {
     --running_;
     if (goes_on) lose(i, sentence);
   }
+}
+
+const char* Job::barrier_of(int rank) const {
+  const boot::Phase phase = ranks_[rank].phase;
+  return phase == boot::Phase::kInit || phase == boot::Phase::kFinalize ? text_of(phase) : "in MPI_Init or a barrier";
+}
+
+const char* Job::doing(int node) const {
+  std::set<boot::Phase> phases;
+  for (const Rank& r : ranks_) {
+    if (r.node == node && r.running) phases.insert(r.phase);
+  }
+  if (phases.contains(boot::Phase::kInit)) return "before all its ranks were through MPI_Init";
+  if (phases.contains(boot::Phase::kFinalize)) return "while some of its ranks were in MPI_Finalize";
+  return "while its ranks ran";
 }
 
 // If the other one has ended, that says more, and comes by itself; so does that its host is silent.
@@ -309,7 +337,7 @@ void Job::stopped(int rank, pid_t pid) {
     return fall(rank, kFailed,
                 "has been stopped (process " + std::to_string(pid) + ", by SIGSTOP or a terminal) for " +
                     std::to_string(spec_.detection_seconds) + " s (HEDDLE_DETECTION_TIME), and rank " +
-                    std::to_string(*waiting) + " waits for it in MPI_Init or a barrier");
+                    std::to_string(*waiting) + " waits for it " + barrier_of(*waiting));
   }
 }
 

@@ -57,6 +57,7 @@ class Job final : private Upstream {
     bool running = true, aborted = false;
     bool survives = false, lost = false;
     bool started = false, finished = false;  // MPI_Init, MPI_Finalize; known once it has ended
+    boot::Phase phase = boot::Phase::kUntold;
   };
   struct Node {
     std::string host;
@@ -97,6 +98,10 @@ class Job final : private Upstream {
   void signal_all(int signal);
   void kill_all() { signal_all(SIGKILL); }
   std::string describe(int rank) const;
+  // Where a rank waits for all others, as far as it says.
+  const char* barrier_of(int rank) const;
+  // What the ranks of the node do, as far as they say.
+  const char* doing(int node) const;
   NodeLink& link(int node) { return *nodes_[static_cast<std::size_t>(node)].link; }
 
   void ready(int node) override;
@@ -110,6 +115,7 @@ class Job final : private Upstream {
   void all_wait(int node, const Witness& witness) override;
   void aborted(int rank, int code) override;
   void violated(int rank, const std::string& what) override;
+  void phase(int rank, boot::Phase phase) override { ranks_[rank].phase = phase; }
   void survives(int rank) override { ranks_[rank].survives = true; }
   void misses(int rank, int other, const std::string& why) override;
   void stopped(int rank, pid_t pid) override;

@@ -83,6 +83,7 @@ class Node final : public NodeLink, private PmiServer::Listener {
   void pmi_all_wait(const Witness& witness) override;
   void pmi_abort(int rank, int code) override;
   void pmi_violation(int rank, const std::string& what) override;
+  void pmi_phase(int rank, boot::Phase phase) override { home_.upstream.phase(rank, phase); }
   void pmi_survives(int rank) override { home_.upstream.survives(rank); }
   void pmi_misses(int rank, int other, const std::string& why) override { home_.upstream.misses(rank, other, why); }
 

@@ -22,6 +22,8 @@
 #include <string>
 #include <string_view>
 
+#include "boot/loss_line.hpp"
+
 namespace heddle::launcher {
 
 // How a rank has ended, and where PMI had it then: `started`: init was said; `finished`: finalize after it.
@@ -57,6 +59,7 @@ class Upstream {
   virtual void all_wait(int node, const Witness& witness) = 0;
   virtual void aborted(int rank, int code) = 0;
   virtual void violated(int rank, const std::string& what) = 0;
+  virtual void phase(int rank, boot::Phase phase) = 0;
   // The rank goes on when others are lost.
   virtual void survives(int rank) = 0;
   // The rank cannot reach `other`.

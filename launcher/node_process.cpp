@@ -180,6 +180,9 @@ void NodeProcess::aborted(int rank, int code) {
 void NodeProcess::violated(int rank, const std::string& what) {
   channel_.send(FrameWriter(FrameType::kViolated).number(rank).text(what));
 }
+void NodeProcess::phase(int rank, boot::Phase phase) {
+  channel_.send(FrameWriter(FrameType::kPhase).number(rank).number(static_cast<int>(phase)));
+}
 void NodeProcess::survives(int rank) { channel_.send(FrameWriter(FrameType::kSurvives).number(rank)); }
 void NodeProcess::misses(int rank, int other, const std::string& why) {
   channel_.send(FrameWriter(FrameType::kMisses).number(rank).number(other).text(why));

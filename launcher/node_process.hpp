@@ -48,6 +48,7 @@ class NodeProcess final : private Upstream, private Channel::Listener {
   void all_wait(int node, const Witness& witness) override;
   void aborted(int rank, int code) override;
   void violated(int rank, const std::string& what) override;
+  void phase(int rank, boot::Phase phase) override;
   void survives(int rank) override;
   void misses(int rank, int other, const std::string& why) override;
   void stopped(int rank, pid_t pid) override;

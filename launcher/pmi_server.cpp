@@ -150,6 +150,9 @@ void PmiServer::handle_line(Client& client, const std::string& text) {
     int number = 1;
     if (code != nullptr) boot::parse_int(*code, -2147483647 - 1, 2147483647, number);
     listener_.pmi_abort(client.number, number);
+  } else if (command == boot::kPhase) {
+    boot::Phase phase;
+    if (boot::parse_phase(line, &phase)) listener_.pmi_phase(client.number, phase);
   } else if (command == boot::kSurvive) {
     listener_.pmi_survives(client.number);
   } else if (command == boot::kLossReport) {
@@ -184,6 +187,7 @@ void PmiServer::get(Client& client, const boot::Pmi1Line& line) {
   if (*key == boot::kSegmentKey) {
     for (const std::string& loss : losses_) answer(client, loss);
     client.is_heddle = true;
+    listener_.pmi_phase(client.number, boot::Phase::kInit);
   }
   if (*key == boot::kSegmentKey && segment_ >= 0) {
     client.asked_first = client.inits == 1;

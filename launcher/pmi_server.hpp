@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "boot/loss_line.hpp"
 #include "boot/pmi1_line.hpp"
 #include "event_loop.hpp"
 #include "node_link.hpp"
@@ -38,6 +39,7 @@ class PmiServer {
     virtual void pmi_all_wait(const Witness& witness) = 0;
     virtual void pmi_abort(int rank, int code) = 0;
     virtual void pmi_violation(int rank, const std::string& what) = 0;
+    virtual void pmi_phase(int rank, boot::Phase phase) = 0;
     virtual void pmi_survives(int rank) = 0;
     virtual void pmi_misses(int rank, int other, const std::string& why) = 0;
 

@@ -198,6 +198,10 @@ bool RemoteNode::handle_pmi(FrameType type, FrameReader& in) {
     const std::string what(in.text());
     if (!in.ok() || !has(rank)) return false;
     upstream.violated(rank, what);
+  } else if (type == FrameType::kPhase) {
+    const int rank = in.number(), phase = in.number();
+    if (!in.ok() || !has(rank) || phase < 0 || phase > static_cast<int>(boot::Phase::kFinalize)) return false;
+    upstream.phase(rank, static_cast<boot::Phase>(phase));
   } else if (type == FrameType::kSurvives) {
     const int rank = in.number();
     if (!in.ok() || !has(rank)) return false;

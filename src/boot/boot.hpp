@@ -5,7 +5,7 @@
 // Method:  one interface, a small key-value space with a fence: what was put before a fence can be got after it, by
 //          everyone. pmi1 and pmi2 speak over PMI_FD, pmix through a PMIx library, singleton is a program that nobody
 //          launched, in_process serves the threads of a test. connect() picks from the environment.
-// Threads: one at a time, except abort(), survive() and report_loss(), which any thread may call at any time. The
+// Threads: one at a time, except abort(), tell(), survive() and report_loss(), which any thread may call at any time. The
 //          `meanwhile` of a fence may get().
 // Cost:    a put or get is one round trip to the launcher (about 20 us on one node), a fence one per process. Put
 //          little. docs/decisions/boot.md has what the protocols cost.
@@ -25,6 +25,7 @@
 
 #include "base/status.hpp"
 #include "boot/launch_facts.hpp"
+#include "boot/loss_line.hpp"
 
 namespace heddle::boot {
 
@@ -80,6 +81,8 @@ class Boot {
   // so; an error when the launcher is gone.
   virtual Status fence(const Meanwhile& meanwhile = {}) = 0;
 
+  // How far this rank is, for what the launcher says when something dies, where it wants to know. Never waits.
+  virtual void tell(Phase) noexcept {}
   // Where the launcher lets a job outlive one of its ranks (Heddle's mpiexec does): this rank asks for that.
   virtual void survive() noexcept {}
   // True: a rank is lost, and `why` says how. Never waits; each is told once.

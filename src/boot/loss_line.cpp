@@ -25,6 +25,21 @@ std::string from_word(std::string_view word) {
   return sentence;
 }
 
+std::string phase_line(Phase phase) {
+  return "cmd=" + std::string(kPhase) + " phase=" + std::to_string(static_cast<int>(phase)) + "\n";
+}
+
+bool parse_phase(const PmiWords& words, Phase* phase) {
+  const std::string* text = words.find("phase");
+  int number = 0;
+  if (text == nullptr ||
+      !parse_int(*text, static_cast<int>(Phase::kRunning), static_cast<int>(Phase::kFinalize), number)) {
+    return false;
+  }
+  *phase = static_cast<Phase>(number);
+  return true;
+}
+
 std::string survive_line() { return "cmd=" + std::string(kSurvive) + "\n"; }
 
 std::string loss_line(std::string_view command, int rank, std::string_view why) {

@@ -198,6 +198,10 @@ Status Pmi1::rejoin() {
   return channel_->ask(kPmi1Init, "response_to_init", answer);
 }
 
+void Pmi1::tell(Phase phase) noexcept {
+  if (limits_.own_launcher) channel_->shout(phase_line(phase));
+}
+
 void Pmi1::survive() noexcept {
   if (limits_.own_launcher) channel_->shout(survive_line());
 }

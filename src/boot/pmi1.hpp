@@ -28,6 +28,7 @@ class Pmi1 final : public Boot {
   Status finalize() override;
   bool can_rejoin() const noexcept override { return limits_.own_launcher; }
   Status rejoin() override;
+  void tell(Phase phase) noexcept override;
   void survive() noexcept override;
   bool next_loss(int* rank, std::string* why) override;
   bool report_loss(int rank, std::string_view why) noexcept override;

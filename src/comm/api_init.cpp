@@ -48,6 +48,7 @@ Status init_thread(int*, char***, int required, int* provided) {
     return status;
   }
   for (mpi::Comm* comm : {process.world(), process.self()}) mpi::set_errhandler(*comm, mpi::initial_errhandler());
+  process.tell(boot::Phase::kRunning);
   main_thread = std::this_thread::get_id();
   *provided = required;
   mpi::publish_world(&process);
@@ -57,6 +58,7 @@ Status init_thread(int*, char***, int required, int* provided) {
 
 Status finalize() {
   HEDDLE_TRY(check_world("MPI_Finalize"));
+  mpi::process()->tell(boot::Phase::kFinalize);
   HEDDLE_TRY(mpi::delete_all_attributes(*mpi::process()->self()));  // MPI 4.1, 11.2.4: before anything else
   mpi::world_state.store(mpi::World::kFinalized, std::memory_order_release);
   mpi::publish_world(nullptr);

@@ -11,6 +11,7 @@
 #include "comm/life.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/process.hpp"
+#include "mpi/state.hpp"
 #include "mpi/thread_level.hpp"
 
 namespace heddle::api {
@@ -56,6 +57,7 @@ Status session_init(Info* info, Errhandler& errhandler, MPI_Session* session) {
   HEDDLE_TRY(mpi::check_target(errhandler, mpi::Kind::kSession));
   // Other sessions of the program, of which this one knows nothing, may want more threads than it does.
   HEDDLE_TRY(comm::join(MPI_THREAD_MULTIPLE));
+  if (mpi::world() != mpi::World::kOpen) mpi::process()->tell(boot::Phase::kRunning);
   mpi::Session* made = mpi::take_session(std::min(level, mpi::process()->threads()), errhandler);
   if (made == nullptr) [[maybe_unused]]
     const Status left = comm::leave();

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/own_procedure.hpp"
 #include "boot/boot.hpp"
 #include "job/job.hpp"
 #include "job/wires.hpp"
@@ -26,6 +27,8 @@ constinit std::atomic<Process*> the_process{nullptr};
 constinit std::array<std::atomic<Comm*>, 2> predefined_comms{};
 
 namespace {
+
+constexpr auto kReportedWithin = std::chrono::milliseconds(200);
 
 Status read_options(vci::DomainOptions* options) {
   int value = 0;
@@ -201,24 +204,65 @@ void Process::survive() noexcept {
   if (!survives_.exchange(true, std::memory_order_relaxed) && boot_ != nullptr) boot_->survive();
 }
 
+void Process::tell(boot::Phase phase) noexcept {
+  const int number = static_cast<int>(phase);
+  if (told_.exchange(number, std::memory_order_relaxed) != number) boot_->tell(phase);
+}
+
 void Process::hear_of_losses() noexcept {
+  report_pending();
   std::unique_lock lock(boot_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;
   int rank = 0;
   std::string why;
   while (boot_->next_loss(&rank, &why)) domain_->lose(static_cast<ProcessId>(rank), why);
   if (boot_->launcher_is_gone()) {
-    job::end(*boot_, "the launcher, or what it runs on this node, has ended in the middle of the job");
+    const char* call = own_procedure();
+    job::end(*boot_, ("the launcher, or what it runs on this node, has ended in the middle of the job" +
+                      (call == nullptr ? std::string() : std::string(", while this rank was in ") + call))
+                         .c_str());
   }
 }
 
+// The waker does not know what the program waits in. A thread that does reports in its place, if one comes soon.
 void Process::report_loss(ProcessId process, const char* why) noexcept {
+  const char* call = own_procedure();
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (std::ranges::count(reported_, process) != 0) return;
     reported_.push_back(process);
+    if (call == nullptr && domain_ != nullptr && !nobody_reports_) {
+      pending_.emplace_back(process, why);
+      has_pending_.store(true);
+      domain_->bell().ring();
+      const auto is_pending = [process](const auto& loss) { return loss.first == process; };
+      if (none_pending_.wait_for(lock, kReportedWithin, [&] { return std::ranges::none_of(pending_, is_pending); })) {
+        return;
+      }
+      nobody_reports_ = true;
+      std::erase_if(pending_, is_pending);
+      has_pending_.store(!pending_.empty());
+    }
   }
-  job::report_loss(*boot_, process, why);
+  report(process, why, call);
+}
+
+void Process::report_pending() noexcept {
+  if (!has_pending_.load(std::memory_order_relaxed)) return;
+  const char* call = own_procedure();
+  if (call == nullptr) return;
+  std::unique_lock lock(mutex_);
+  const auto pending = std::exchange(pending_, {});
+  has_pending_.store(false);
+  lock.unlock();
+  none_pending_.notify_all();
+  for (const auto& [process, why] : pending) report(process, why, call);
+}
+
+void Process::report(ProcessId process, const std::string& why, const char* call) noexcept {
+  std::string text = why;
+  if (call != nullptr) text += "; rank " + std::to_string(boot_->rank()) + " was in " + call;
+  job::report_loss(*boot_, process, text.c_str());
 }
 
 bool Process::has_fabric() const noexcept { return domain_->wires().size() > 1; }

@@ -10,11 +10,14 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.hpp"
@@ -24,7 +27,8 @@
 
 namespace heddle::boot {
 class Boot;
-}
+enum class Phase;
+}  // namespace heddle::boot
 namespace heddle::match {
 class HotCache;
 }
@@ -72,6 +76,8 @@ class Process {
   // The program handles errors itself: from now on the loss of another process is not the end of the job, where the
   // launcher can do that.
   void survive() noexcept;
+  // How far the program is, for what is said when something dies.
+  void tell(boot::Phase phase) noexcept;
   // `process` cannot be reached any more. Where that is to be survived, the launcher ends it and tells everyone; else this
   // ends the job.
   void report_loss(ProcessId process, const char* why) noexcept;
@@ -112,10 +118,13 @@ class Process {
   void read_network();
   Comm* comm_of_all(std::uint32_t context);
   void hear_of_losses() noexcept;
+  void report(ProcessId process, const std::string& why, const char* call) noexcept;
+  void report_pending() noexcept;
 
   std::unique_ptr<boot::Boot> boot_;
   std::recursive_mutex boot_mutex_;
   std::atomic<bool> survives_{false};
+  std::atomic<int> told_{0};                    // boot::Phase
   std::unique_ptr<match::HotCache> hot_cache_;  // null: HEDDLE_HOT_CACHING is 0
   std::unique_ptr<vci::Domain> domain_;
   std::unique_ptr<vci::ProgressThread> progress_thread_;  // null: HEDDLE_PROGRESS_THREAD is off
@@ -124,9 +133,13 @@ class Process {
   Comm* world_ = nullptr;
   Comm* self_ = nullptr;
   Comm* own_ = nullptr;
+  std::condition_variable none_pending_;
+  std::atomic<bool> has_pending_{false};
   std::mutex mutex_;  // guards:
   Comm* everyone_ = nullptr;
   std::vector<ProcessId> reported_;
+  std::vector<std::pair<ProcessId, std::string>> pending_;  // losses, for a thread in MPI to report
+  bool nobody_reports_ = false;                             // once none has come in time
   int threads_ = MPI_THREAD_SINGLE;
   int board_after_ = Comm::kNever;
   bool checks_collectives_ = false;

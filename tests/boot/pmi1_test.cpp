@@ -10,6 +10,8 @@
 #include <span>
 
 #include "boot/fake_launcher.hpp"
+#include "boot/loss_line.hpp"
+#include "boot/pmi1_line.hpp"
 #include "mpi.h"
 
 namespace heddle::test {
@@ -62,6 +64,27 @@ TEST(Pmi1, PutsFencesGetsAndSaysGoodbye) {
       "cmd=finalize",
   };
   EXPECT_EQ(launcher.heard(), expected);
+}
+
+TEST(Pmi1, HowFarARankIs) {
+  for (const boot::Phase phase :
+       {boot::Phase::kUntold, boot::Phase::kInit, boot::Phase::kRunning, boot::Phase::kFinalize}) {
+    std::string text = boot::phase_line(phase);
+    text.pop_back();
+    boot::Pmi1Line line;
+    ASSERT_TRUE(boot::Pmi1Line::parse(text, line)) << text;
+    EXPECT_EQ(line.command(), boot::kPhase);
+    boot::Phase read = boot::Phase::kUntold;
+    EXPECT_EQ(boot::parse_phase(line, &read), phase >= boot::Phase::kRunning) << text;
+    EXPECT_EQ(read, phase >= boot::Phase::kRunning ? phase : boot::Phase::kUntold);
+  }
+  for (const char* text :
+       {"cmd=heddle-phase", "cmd=heddle-phase phase=4", "cmd=heddle-phase phase=-1", "cmd=heddle-phase phase=x"}) {
+    boot::Pmi1Line line;
+    ASSERT_TRUE(boot::Pmi1Line::parse(text, line)) << text;
+    boot::Phase read;
+    EXPECT_FALSE(boot::parse_phase(line, &read)) << text;
+  }
 }
 
 // What a launcher that tells of inherited memory makes of a rank.

@@ -25,6 +25,8 @@ SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:" + os.environ["PATH
 
 class Faults:
     place = None
+    during = "while it used MPI"  # what mpiexec knows of a rank there
+    ranks_during = "while its ranks ran"  # and of a host's
     provider = "net"
 
     def setUp(self):
@@ -48,13 +50,13 @@ class Faults:
     def test_a_rank_is_killed(self):
         job = self.stand()
         os.kill(job.ranks()[2], signal.SIGKILL)
-        self.assert_ends(job, SOON, r"rank 2 \(pid \d+\) on h1 was ended by signal 9 \(Killed\) while it used MPI; ending the job")
+        self.assert_ends(job, SOON, rf"rank 2 \(pid \d+\) on h1 was ended by signal 9 \(Killed\) {self.during}; ending the job")
         self.assertEqual(job.code, 128 + signal.SIGKILL)
 
     def test_the_process_on_a_host_is_killed(self):
         job = self.stand()
         os.kill(job.node("h1"), signal.SIGKILL)
-        self.assert_ends(job, SOON, r"host 'h1' \(ranks 2-3\) is lost while .*: the connection closed")
+        self.assert_ends(job, SOON, rf"host 'h1' \(ranks 2-3\) is lost {self.ranks_during}: the connection closed")
 
     def test_a_host_is_killed(self):
         job = self.stand()
@@ -92,12 +94,12 @@ class Faults:
         return job
 
     def test_the_network_to_a_host_is_cut(self):
-        self.assert_ends(self.cut(), SILENCE + ENDING, rf"host 'h1' \(ranks 2-3\) is lost while .*: nothing was heard of it for {SILENCE} s")
+        self.assert_ends(self.cut(), SILENCE + ENDING, rf"host 'h1' \(ranks 2-3\) is lost {self.ranks_during}: nothing was heard of it for {SILENCE} s")
 
     def test_a_host_is_cut_off_and_dies(self):
         job = self.cut()
         self.hosts.kill("h1")
-        self.assert_ends(job, SILENCE + ENDING, rf"host 'h1' \(ranks 2-3\) is lost while .*: nothing was heard of it for {SILENCE} s")
+        self.assert_ends(job, SILENCE + ENDING, rf"host 'h1' \(ranks 2-3\) is lost {self.ranks_during}: nothing was heard of it for {SILENCE} s")
 
 
 class Survive(Case):
@@ -176,20 +178,23 @@ class Survive(Case):
                 hosts.cut("h1")
                 job.finish()
                 self.assertEqual((job.code, sorted(job.out.splitlines())), (1, ["rank 0 went on", "rank 1 went on"]), job.err)
-                self.assert_fails(hosts, job, r"on h0 cannot reach rank \d .* on h1: nothing has been heard of it for 2 s.*rank [23] is ended; the job goes on")
+                self.assert_fails(hosts, job, r"on h0 cannot reach rank \d .* on h1: nothing has been heard of it for 2 s.*; rank \d was in MPI_\w+; rank [23] is ended; the job goes on")
 
 
 class InInit(Faults, Case):
     place = "init"
+    during = "in MPI_Init"
+    ranks_during = "(while rank 2 waited in MPI_Init|before all its ranks were through MPI_Init)"
+
+    def stand(self, *arguments, **options):
+        job = super().stand(*arguments, **options)
+        ranks = job.ranks()  # one that is well in MPI_Init has a thread of the library's
+        job.wait_for(lambda: all(len(os.listdir(f"/proc/{ranks[rank]}/task")) > 1 for rank in range(3)), "ranks 0 to 2 are in MPI_Init")
+        return job
 
 
 class InMessages(Faults, Case):
     place = "messages"
-
-
-class InMessagesRxm(Faults, Case):
-    place = "messages"
-    provider = "tcp;ofi_rxm"
 
 
 class InCollectives(Faults, Case):
@@ -198,6 +203,40 @@ class InCollectives(Faults, Case):
 
 class InFinalize(Faults, Case):
     place = "finalize"
+    during = "in MPI_Finalize"
+    ranks_during = "(while rank 2 waited in MPI_Finalize|while some of its ranks were in MPI_Finalize)"
+
+
+class InInitRxm(InInit):
+    provider = "tcp;ofi_rxm"
+
+
+class InMessagesRxm(InMessages):
+    provider = "tcp;ofi_rxm"
+
+
+class InCollectivesRxm(InCollectives):
+    provider = "tcp;ofi_rxm"
+
+
+class InFinalizeRxm(InFinalize):
+    provider = "tcp;ofi_rxm"
+
+
+class InInitRxd(InInit):
+    provider = "udp;ofi_rxd"
+
+
+class InMessagesRxd(InMessages):
+    provider = "udp;ofi_rxd"
+
+
+class InCollectivesRxd(InCollectives):
+    provider = "udp;ofi_rxd"
+
+
+class InFinalizeRxd(InFinalize):
+    provider = "udp;ofi_rxd"
 
 
 if __name__ == "__main__":

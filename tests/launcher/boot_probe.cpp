@@ -102,6 +102,7 @@ int main(int argc, char** argv) {
   const int chosen = argc > 2 ? std::atoi(argv[2]) : -1, code = argc > 3 ? std::atoi(argv[3]) : 0;
   Status status;
   const auto boot = boot::connect(status);
+  if (boot != nullptr) boot->tell(boot::Phase::kRunning);
   if (!status) return fail();
   if (what == "exchange" && !exchange(*boot)) return fail();
   if (what == "rounds" && !rounds(*boot, chosen)) return fail();

@@ -230,9 +230,9 @@ class Starting(Hosts):
 
     def test_what_a_node_says_of_others_is_not_believed(self):
         version = mpiexec("--version").out.split()[-1]
-        ready, started, ended, output, waits, aborted, left = 11, 13, 14, 15, 18, 20, 23
+        ready, started, ended, output, waits, aborted, left, phase = 11, 13, 14, 15, 18, 20, 23, 29
         for kind, fields in ((started, "=ii 5 1"), (started, "=ii -1 1"), (ended, "=iiii 5 0 1 1"), (output, "=iiii 0 5 0 0"), (output, "=iii 2 0 0"),
-                             (output, "=iii 0 0 9"), (waits, "=i 1"), (aborted, "=ii 1 3"), (left, "=i -1"), (ready, "=")):
+                             (output, "=iii 0 0 9"), (waits, "=i 1"), (aborted, "=ii 1 3"), (left, "=i -1"), (phase, "=ii 1 1"), (phase, "=ii 0 4"), (ready, "=")):
             other = self.file("mpiexec", f"""#!{PYTHON}
 import struct, sys
 layout, *numbers = "{fields}".split()
