@@ -82,7 +82,8 @@ class Messages {
   [[gnu::cold]] bool has_lost_member() const noexcept;
   // Until it is complete, or never will be.
   void wait(mpi::Request& request) const noexcept {
-    comm_.vci->domain().wait(*request.vci, [&] { return request.is_complete() || is_broken(); });
+    comm_.vci->domain().wait(
+        *request.vci, [&] { return request.is_complete() || is_broken(); }, [&] { p2p::expect(request); });
   }
   mpi::Request* started(Status s, mpi::Request* request) noexcept {
     if (s) return request;

@@ -48,6 +48,7 @@ Status init_thread(int*, char***, int required, int* provided) {
     return status;
   }
   for (mpi::Comm* comm : {process.world(), process.self()}) mpi::set_errhandler(*comm, mpi::initial_errhandler());
+  process.set_all_stay(true);
   process.tell(boot::Phase::kRunning);
   main_thread = std::this_thread::get_id();
   *provided = required;

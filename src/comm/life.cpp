@@ -130,6 +130,7 @@ Status part() {
   if (mpi::library_users.load(std::memory_order_relaxed) == 1) process.domain().set_unlimited(true);
   if (!process.has_fabric()) return Status::ok();
   drain(process, false);
+  process.set_all_stay(false);
   return meet();
 }
 

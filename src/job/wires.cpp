@@ -219,6 +219,10 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
       if (!found && found.error_class() != MPI_ERR_NAME) return std::nullopt;
       return found.is_ok();
     };
+  } else if (context.all_stay) {
+    options.has_left = [all_stay = context.all_stay](wire::ProcessId, std::uint16_t) {
+      return all_stay() ? std::optional(false) : std::nullopt;
+    };
   }
   options.ring = [&bell] { bell.ring(); };
   options.lost = context.lost;

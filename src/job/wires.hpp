@@ -33,6 +33,8 @@ struct WireContext {
   // Held by who uses `boot`; a thread that holds it may use `boot` again, so that addresses can be learnt in a fence.
   std::recursive_mutex& boot_mutex;
   bool threaded;
+  // Whether no process of the job can have left in order yet; empty: that is never known.
+  std::function<bool()> all_stay;
   // A process cannot be reached any more, and why.
   std::function<void(wire::ProcessId, const char*)> lost;
 };

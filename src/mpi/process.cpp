@@ -120,7 +120,9 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   const auto lost = [this](ProcessId process, const char* why) { report_loss(process, why); };
   job::WireChoice choice;
   HEDDLE_TRY(read_wire_choice(&choice));
-  HEDDLE_TRY(job::open_wires({*boot_, std::move(choice), "MPI_Init", boot_mutex_, options.threaded, lost}, &wires));
+  const auto all_stay = [this] { return all_stay_.load(); };
+  HEDDLE_TRY(
+      job::open_wires({*boot_, std::move(choice), "MPI_Init", boot_mutex_, options.threaded, all_stay, lost}, &wires));
   HEDDLE_TRY(start_on(std::make_unique<vci::Domain>(options, std::move(wires))));
   if (progress_thread != 0) {
     progress_thread_ = std::make_unique<vci::ProgressThread>(*domain_, threads == MPI_THREAD_MULTIPLE);

@@ -76,6 +76,8 @@ class Process {
   // The program handles errors itself: from now on the loss of another process is not the end of the job, where the
   // launcher can do that.
   void survive() noexcept;
+  // Whether every process has come through MPI_Init's meeting, and none can have left MPI_Finalize's: none has ended in order.
+  void set_all_stay(bool stay) noexcept { all_stay_.store(stay); }
   // How far the program is, for what is said when something dies.
   void tell(boot::Phase phase) noexcept;
   // `process` cannot be reached any more. Where that is to be survived, the launcher ends it and tells everyone; else this
@@ -124,7 +126,8 @@ class Process {
   std::unique_ptr<boot::Boot> boot_;
   std::recursive_mutex boot_mutex_;
   std::atomic<bool> survives_{false};
-  std::atomic<int> told_{0};                    // boot::Phase
+  std::atomic<int> told_{0};  // boot::Phase
+  std::atomic<bool> all_stay_{false};
   std::unique_ptr<match::HotCache> hot_cache_;  // null: HEDDLE_HOT_CACHING is 0
   std::unique_ptr<vci::Domain> domain_;
   std::unique_ptr<vci::ProgressThread> progress_thread_;  // null: HEDDLE_PROGRESS_THREAD is off

@@ -144,7 +144,14 @@ Status consume_one(MPI_Request* handle, MPI_Status* status) {
 void wait_for_one(const MPI_Request requests[], int count, Request& first) {
   if (find_complete(requests, count) >= 0) return;  // the request that is complete from birth has no VCI
   vci::Domain& domain = first.vci->domain();
-  domain.wait(*first.vci, [&] { return find_complete(requests, count) >= 0 || any_given_up(domain, requests, count); });
+  domain.wait(
+      *first.vci, [&] { return find_complete(requests, count) >= 0 || any_given_up(domain, requests, count); },
+      [&] {
+        for (int i = 0; i < count; ++i) {
+          const Request* request = mpi::from_handle(requests[i]);
+          if (p2p::is_active(request)) p2p::expect(*request);
+        }
+      });
 }
 
 // Waits for one after the other, and takes what has come meanwhile with it.

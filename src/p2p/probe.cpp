@@ -80,10 +80,13 @@ Status look_after_progress(Comm& comm, int source, int tag, int* flag, MPI_Statu
 
 Status wait_for_message(Comm& comm, int source, int tag, MPI_Status* status, UnexpectedHeader** taken) {
   bool lost = false, found = false;
-  comm.vci->domain().wait(vci_for(comm, source, tag), [&] {
-    lost = p2p::has_losses(comm) && p2p::is_lost(comm, source);
-    return (found = look(comm, source, tag, status, taken)) || lost;
-  });
+  comm.vci->domain().wait(
+      vci_for(comm, source, tag),
+      [&] {
+        lost = p2p::has_losses(comm) && p2p::is_lost(comm, source);
+        return (found = look(comm, source, tag, status, taken)) || lost;
+      },
+      [&] { p2p::expect(comm, source); });
   return found ? Status::ok() : p2p::loss_error(comm, source);
 }
 

@@ -134,8 +134,9 @@ Status outcome(const Request& request) noexcept {
 void wait(Request& request) {
   if (request.is_complete()) return;
   vci::Domain& domain = request.vci->domain();
-  domain.wait(*request.vci,
-              [&] { return request.is_complete() || (domain.losses().count() != 0 && give_up(request)); });
+  domain.wait(
+      *request.vci, [&] { return request.is_complete() || (domain.losses().count() != 0 && give_up(request)); },
+      [&] { expect(request); });
 }
 
 bool wait_or_keep_copy(SendRequest& send) noexcept {

@@ -55,7 +55,7 @@ Status Library::start() {
   HEDDLE_TRY(read_wire_choice(&choice));
   const auto lost = [this](wire::ProcessId process, const char* why) { job::report_loss(*boot_, process, why); };
   std::vector<std::unique_ptr<wire::Wire>> wires;
-  HEDDLE_TRY(job::open_wires({*boot_, std::move(choice), "PtlInit", boot_mutex_, true, lost}, &wires));
+  HEDDLE_TRY(job::open_wires({*boot_, std::move(choice), "PtlInit", boot_mutex_, true, {}, lost}, &wires));
   domain_ = std::make_unique<vci::Domain>(options, std::move(wires));
   domain_->share_all_vcis();
   for (std::uint32_t i = 0; i < kInterfaces; ++i) {

@@ -101,7 +101,16 @@ class Domain {
   void progress_once(Vci& vci) noexcept;
   // Makes progress until done() is true. It is not called again after that, so it may take something away.
   template <class Done>
-  void wait(Vci& vci, Done&& done) noexcept;
+  void wait(Vci& vci, Done&& done) noexcept {
+    wait(vci, done, [] {});
+  }
+  // `sleepy` is called before each sleep.
+  template <class Done, class Sleepy>
+  void wait(Vci& vci, Done&& done, Sleepy&& sleepy) noexcept;
+  // A message from there is waited for (Wire::expect).
+  void expect(wire::ProcessId process) noexcept {
+    for (wire::Wire* wire : wire_list_) wire->expect(process);
+  }
 
   // Progress on every VCI, and on the tasks if `tasks`: how much moved. `*contended` is set when another thread kept this
   // one from looking.
@@ -240,8 +249,8 @@ bool Domain::comes_soon(Vci& vci, Done&& done) noexcept {
   return false;
 }
 
-template <class Done>
-void Domain::wait(Vci& vci, Done&& done) noexcept {
+template <class Done, class Sleepy>
+void Domain::wait(Vci& vci, Done&& done, Sleepy&& sleepy) noexcept {
   if (losses_.count() != 0) progress(vci, 0);  // who gives up at once must still take what living peers send
   if (done()) return;
   if (!more_than_cores(most_waiters_) && Patience::may_poll(uncounted_) && comes_soon(vci, done)) return;
@@ -266,6 +275,7 @@ void Domain::wait(Vci& vci, Done&& done) noexcept {
         break;
       case Patience::Step::kSleep: {
         look_for_losses();
+        sleepy();
         if (is_expecting() && !crowded()) {
           patience.go_on();
           break;

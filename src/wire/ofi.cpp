@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "mpi.h"
-#include "wire/card.hpp"
 #include "wire/descriptors.hpp"
 
 namespace heddle::wire {
@@ -245,14 +244,20 @@ bool OfiWire::resolve(OfiLane& lane) noexcept {
   return lane.is_resolved();
 }
 
-bool OfiWire::find_first_address(ProcessId peer, std::vector<std::byte>* out) {
+bool OfiWire::find_peer_card(ProcessId peer, Card* card) {
   std::string text;
   if (!options_.find_card(peer, &text)) return false;
-  Card card;
-  if (!read_card(peer, text, &card)) {
+  if (!read_card(peer, text, card)) {
     options_.lost(peer, last_error_detail());
     return false;
   }
+  if (card->watched.port != 0) watch_.know(peer, card->watched.addresses.front(), card->watched.port);
+  return true;
+}
+
+bool OfiWire::find_first_address(ProcessId peer, std::vector<std::byte>* out) {
+  Card card;
+  if (!find_peer_card(peer, &card)) return false;
   if (card.provider != fabric_->provider()) {
     error(MPI_ERR_OTHER, "it uses %s and this process %s; set HEDDLE_FABRIC_PROVIDER to the same for all",
           card.provider.c_str(), fabric_->provider().c_str())
@@ -261,8 +266,14 @@ bool OfiWire::find_first_address(ProcessId peer, std::vector<std::byte>* out) {
     return false;
   }
   *out = std::move(card.address);
-  if (card.watched.port != 0) watch_.know(peer, card.watched.addresses.front(), card.watched.port);
   return true;
+}
+
+// To be watched, it must be known where it answers; who sends learns that anyway.
+void OfiWire::expect(ProcessId peer) noexcept {
+  if (!watch_.asks() || !reaches(peer) || watch_.knows(peer)) return;
+  Card card;
+  find_peer_card(peer, &card);
 }
 
 bool OfiWire::find_other_address(ProcessId peer, std::uint32_t vci, std::vector<std::byte>* out) {

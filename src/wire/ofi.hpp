@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "wire/card.hpp"
 #include "wire/ofi_lane.hpp"
 #include "wire/reach.hpp"
 #include "wire/segment.hpp"
@@ -44,10 +45,10 @@ struct OfiOptions {
   // Publishes how this process is asked for (reach.hpp), and, where `wanted`, waits for the same of a process of another
   // host. With an empty `mine`: the same of yet another one, or an error where there is none.
   std::function<Status(const std::string& mine, bool wanted, ProcessId* peer, std::string* other)> introduce;
-  // Publishes that this process answers no question any more at this port, and tells whether a peer has published that. Empty where nobody
-  // could read it in time; there all processes are in open() at once.
+  // Publishes that this process answers no question any more at this port. Empty where nobody could read it in time; there all
+  // processes are in open() at once.
   std::function<void(std::uint16_t port)> leave;
-  // Nothing: that cannot be told now.
+  // Whether a peer has left so. Nothing: that cannot be told now.
   std::function<std::optional<bool>(ProcessId, std::uint16_t port)> has_left;
   // Rings whoever sleeps in this process.
   std::function<void()> ring;
@@ -73,6 +74,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   unsigned poll(std::uint32_t vci, Sink& sink, unsigned limit) noexcept override;
   bool rings() const noexcept override;
   bool arm(std::uint32_t vcis) noexcept override;
+  void expect(ProcessId peer) noexcept override;
   bool owes() const noexcept override;
   bool lose(std::uint32_t vci, ProcessId process, bool finally) noexcept override;
   void set_away(bool away) noexcept override { watched_.set_away(away); }
@@ -103,6 +105,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   Status open_port(std::uint32_t vci, OfiPort** out);
   OfiPort* port(std::uint32_t vci) const noexcept { return ports_[vci].load(std::memory_order_acquire); }
   OfiLane& lane_between(OfiPort& port, ProcessId peer, std::uint32_t to);
+  bool find_peer_card(ProcessId peer, Card* card);
   bool find_first_address(ProcessId peer, std::vector<std::byte>* out);
   bool find_other_address(ProcessId peer, std::uint32_t vci, std::vector<std::byte>* out);
   void packet(const FrameHeader& frame, const Packet& packet) noexcept override;

@@ -57,6 +57,11 @@ void Watch::know(ProcessId peer, const std::string& address, std::uint16_t port)
   peers_[peer].at = at;
 }
 
+bool Watch::knows(ProcessId peer) noexcept {
+  std::lock_guard lock(mutex_);
+  return timer_ < 0 || peers_.contains(peer);
+}
+
 void Watch::begin() noexcept {
   if (timer_ < 0 || runs_.load(std::memory_order_relaxed) || runs_.exchange(true)) return;
   const timespec every{tick_ms_ / 1000, tick_ms_ % 1000 * 1'000'000L};
@@ -68,6 +73,7 @@ void Watch::rest() noexcept {
   const itimerspec never{};
   timerfd_settime(timer_, 0, &never, nullptr);
   absent_ = quiet_ms_ = 0;
+  asks_.store(false);
   runs_.store(false);
 }
 
@@ -90,6 +96,7 @@ void Watch::tick() {
   absent_ = 0;
   quiet_ms_ = activity.moved == seen_.moved ? quiet_ms_ + elapsed : 0;
   seen_ = activity;
+  asks_.store(quiet_ms_ >= ask_ms_);
   Losses losses;
   {
     std::lock_guard lock(mutex_);
@@ -153,7 +160,7 @@ void Watch::turn() {
     if (!waits(at->second)) continue;
     --waiting;
     at->second.link = std::make_unique<Link>();
-    at->second.link->silent_ms = std::min(quiet_ms_, ask_ms_) + tick_ms_;  // nothing has come from anybody
+    at->second.link->silent_ms = std::min(quiet_ms_, ask_ms_ + tick_ms_) + tick_ms_;  // nothing has come from anybody
     ++links_;
     connect(at->first, at->second);
     next_ = at->first + 1;

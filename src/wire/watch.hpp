@@ -3,20 +3,21 @@
 // Problem: who waits for a peer whose host was cut off, or that died, waits for ever: a silent network looks like a peer
 //          that computes, and not every provider tells of a connection that is gone.
 // Method:  a process that waits and has had nothing from the network for a while opens a connection to each peer to which
-//          it has sent, where that answers for Reach (reach.hpp), and asks it from time to time whether it is there. The
+//          it has sent, or for a message of which it waits, where that answers for Reach (reach.hpp), and asks it from time to
+//          time whether it is there. The
 //          peer's waker answers (watched.hpp), also while the peer computes. A peer that has given no sign of life for the
 //          detection time, counted from the last one, is lost; and one whose connection is closed: after a grace, for the
 //          launcher knows more of how it ended, and should be the first to say so. Who says goodbye before it goes is not lost.
 // Limits:  at most 64 peers are watched at once, in turn: each is asked twice before the next comes, so n peers take about
 //          n / 64 * 2 s more until a silent one is noticed. A peer that hangs up without an answer is not judged: it
 //          may have no descriptor left. One whose host refuses the first connection has ended, maybe in order, or cannot be
-//          reached: it is lost unless somebody knows that it has left, and where nobody can know, it is not judged. Time counts
+//          reached: it is lost unless somebody knows that it may have left. Time counts
 //          while this process waits and gets to run; of a step that came late not more than twice its length does. A
 //          process that is stopped (a debugger) is silent.
-// Threads: know() and begin() by any; all else happens in the waker.
+// Threads: all that is public but start() by any; all else happens in the waker.
 // Cost:    nothing on the way of a message. While the process waits, the waker runs every half second (detection times
 //          below 4 s: more often), and sends 40 bytes a second to each that is watched.
-// Memory:  for a peer to which something was sent about 100 bytes; 100 more and a descriptor while it is watched.
+// Memory:  for such a peer about 100 bytes; 100 more and a descriptor while it is watched.
 #pragma once
 
 #include <netinet/in.h>
@@ -66,6 +67,9 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
 
   Status start(Waker& waker, WatchOptions options);
+  // Whether this process has waited in vain for long enough to ask others.
+  bool asks() const noexcept { return asks_.load(std::memory_order_relaxed); }
+  bool knows(ProcessId peer) noexcept;
   // Where `peer` answers.
   void know(ProcessId peer, const std::string& address, std::uint16_t port);
   // Somebody waits.
@@ -118,7 +122,7 @@ class Watch {
   WatchOptions options_;
   int ask_ms_ = kMostAskMs, tick_ms_ = kMostAskMs / 2;
   int timer_ = -1;
-  std::atomic<bool> runs_{false};
+  std::atomic<bool> runs_{false}, asks_{false};
 
   // Of the waker.
   std::int64_t last_tick_ = 0;  // ms

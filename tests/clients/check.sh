@@ -8,7 +8,7 @@ programs=$prefix/tests/programs
 check() {
   local name=$1 wanted=$2 says=$3 code=0 output
   shift 3
-  output=$(timeout 60 "$@" </dev/null 2>&1 | tr -d '\0' | tail -n 200) || code=$?
+  output=$(timeout "${seconds:-60}" "$@" </dev/null 2>&1 | tr -d '\0' | tail -n 200) || code=$?
   if { [ "$code" = "$wanted" ] || { [ "$wanted" = nonzero ] && [ "$code" != 0 ] && [ "$code" != 124 ]; }; } &&
     grep -qE -- "$says" <<<"$output"; then
     say "ok      $name"
@@ -18,6 +18,11 @@ check() {
     say "$output"
     failed=$((failed + 1))
   fi
+}
+
+check_longer() {
+  local seconds=180
+  check "$@"
 }
 
 # check_launched <name> <directory> <launcher...>: standard input (not its end, which PRRTE keeps to itself, with any program), exit
@@ -31,6 +36,33 @@ check_launched() {
   check "$name: an exit code" 5 "" "$@" -n 3 "$programs/launched" exit 1 5
   check_ended "$name: SIGTERM" "$directory" TERM "$@"
   check_ended "$name: the parent of the ranks is killed" "$directory" KILL "$@"
+}
+
+# check_secret <name> <directory> <launcher...>: while a job runs, its secret is on no command line and in no file that others may
+# read, of the launcher's in the directory (where TMPDIR points) or in /dev/shm. Needs root, to be somebody else.
+check_secret() {
+  local name=$1 directory=$2 held=$2/held launcher try
+  shift 2
+  chmod 755 "$directory" # what is in it is the launcher's to guard
+  # By a pipe, for grep has a command line, too.
+  # shellcheck disable=SC2016 # for the shell of the other user
+  local look='secret() { printf "%s\n" "$SECRET"; }
+    cat /proc/[0-9]*/cmdline 2>/dev/null | tr "\0" "\n" | grep -F -f <(secret)
+    grep -rlsaF -f <(secret) "$1" /dev/shm'
+  seen() { SECRET=$(cat "$held.0") setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "$look" bash "$directory" || true; }
+  TMPDIR=$directory "$@" -n 2 "$probe" hold "$held" >"$directory/out" 2>&1 </dev/null &
+  launcher=$!
+  for ((try = 0; try < 300; try++)); do
+    if [ -s "$held.0" ] && [ -s "$held.1" ]; then break; fi
+    sleep 0.1
+  done
+  check "$name: the ranks have one secret" 0 "^[0-9a-f]{64} 1$" bash -c "echo \$(sort -u '$held.0' '$held.1') \$(sort -u '$held.0' '$held.1' | wc -l)"
+  check "$name: nobody else sees it" 0 "^\[\]$" echo "[$(seen)]"
+  (umask 022 && cp --no-preserve=mode "$held.0" "$directory/planted")
+  check "$name: and would, if it were to be seen" 0 "/planted\]$" echo "[$(seen)]"
+  touch "$held.go"
+  wait "$launcher" || true
+  rm -f "$held".* "$directory/planted"
 }
 
 check_ended() {

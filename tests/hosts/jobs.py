@@ -82,6 +82,14 @@ class Job:
                 self.fail(f"after {DEADLINE} s not yet {what}")
             time.sleep(0.005)
 
+    def wait_until_gone(self, program, hosts, within):
+        """Until no rank runs on these hosts any more, whatever the launcher does."""
+        end = time.monotonic() + within
+        while any(line.split()[0] == str(program) for host in hosts for line in self.hosts.processes(host).values() if line):
+            if time.monotonic() > end:
+                self.fail(f"after {within} s ranks still run")
+            time.sleep(0.01)
+
     def fail(self, why):
         """Prints where each rank stands, ends the job, and the test."""
         print(f"{why}: {' '.join(self.arguments)}", file=sys.stderr)

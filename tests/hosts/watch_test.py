@@ -46,6 +46,13 @@ class Watched(Case):
     def test_the_network_between_the_ranks_is_cut_in_collectives(self):
         self.assert_fails(*self.cut("collectives"), lost(SECONDS, "MPI_(Allreduce|Bcast|Barrier)"))
 
+    def test_the_network_is_cut_to_one_that_was_never_sent_to(self):
+        for place, call in (("receive", "MPI_Recv"), ("bcast", "MPI_Bcast")):
+            with self.subTest(place):
+                self.assert_fails(*self.cut(place), lost(SECONDS, call))
+                for path in self.directory.iterdir():
+                    path.unlink()
+
     def test_the_usual_detection_time(self):
         self.assert_fails(*self.cut("messages", DEFAULT), lost(DEFAULT, "MPI_Sendrecv"))
 

@@ -20,11 +20,15 @@ static inline Counter find_variable(const char* name, int class) {
 }
 static inline Counter count(const char* name) { return find_variable(name, MPI_T_PVAR_CLASS_COUNTER); }
 
-static inline MPI_Count counted(Counter* c) {
+static inline MPI_Count counted_so_far(const Counter* c) {
   unsigned long values[64];
   MPI_Count sum = 0;
   CHECK_EQ(MPI_T_pvar_read(c->session, c->handle, values), MPI_SUCCESS);
   for (int i = 0; i < c->count; i++) sum += (MPI_Count)values[i];
+  return sum;
+}
+static inline MPI_Count counted(Counter* c) {
+  const MPI_Count sum = counted_so_far(c);
   CHECK_EQ(MPI_T_pvar_session_free(&c->session), MPI_SUCCESS);
   return sum;
 }

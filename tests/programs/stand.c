@@ -2,23 +2,37 @@
 //   init        all ranks but RANK, which waits before it, are in MPI_Init
 //   messages    a ring over all ranks, of every way that a message can take
 //   collectives one after the other, small and large
+//   receive     the lower half waits for the first message ever from the upper half, which waits outside of MPI
+//   bcast       likewise for a broadcast
+//   go          each waits outside of MPI for the file DIRECTORY/go, and then it is as in messages
 //   finalize    all ranks but RANK, which stays before it, are in MPI_Finalize
 // A rank that is there makes the file DIRECTORY/there.<rank>; in messages and collectives again and again, as long as it gets on. Every
-// byte is verified until the end.
+// byte is verified until the end. In messages the file says what the rank has dropped of what came from the network: strange, replayed.
 #include <unistd.h>
 
 #include "check.h"
+#include "counter.h"
 
 enum { kRounds = 20, kMost = 300000 };  // rounds after each of which it is there; bytes
 
 static const char* directory;
+static Counter strange, replayed;
 
 static void there(int rank) {
   char path[4096];
   snprintf(path, sizeof path, "%s/there.%d", directory, rank);
   FILE* file = fopen(path, "w");
   CHECK(file != NULL, "cannot write %s", path);
+  if (strange.count != 0)
+    fprintf(file, "%lld %lld\n", (long long)counted_so_far(&strange), (long long)counted_so_far(&replayed));
   fclose(file);
+}
+
+static void count_strangers(void) {
+  int provided;
+  CHECK_EQ(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), MPI_SUCCESS);
+  strange = count("network_strange");
+  replayed = count("network_replayed");
 }
 
 static void wait_for_ever(void) {
@@ -26,6 +40,7 @@ static void wait_for_ever(void) {
 }
 
 static void messages(void) {
+  count_strangers();
   static const int sizes[] = {0, 8, 3000, 40000, kMost};
   int right = (world_rank + 1) % world_size, left = (world_rank + world_size - 1) % world_size;
   unsigned char *out = malloc(kMost), *in = malloc(kMost);
@@ -56,6 +71,24 @@ static void collectives(void) {
   }
 }
 
+static void wait_to_go(void) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/go", directory);
+  there(world_rank);
+  while (access(path, F_OK) != 0) usleep(1000);
+}
+
+static void from_upper(const char* place) {
+  int number;
+  there(world_rank);
+  if (world_rank >= world_size / 2) wait_for_ever();
+  if (strcmp(place, "bcast") == 0)
+    MPI_Bcast(&number, 1, MPI_INT, world_size - 1, MPI_COMM_WORLD);
+  else
+    MPI_Recv(&number, 1, MPI_INT, world_rank + world_size / 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  CHECK(0, "something has come");
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return fprintf(stderr, "stand: PLACE DIRECTORY [RANK]\n"), 2;
   const char *place = argv[1], *number = getenv("PMI_RANK");
@@ -66,8 +99,10 @@ int main(int argc, char** argv) {
     if (atoi(number) == late) wait_for_ever();
   }
   start(&argc, &argv);
-  if (strcmp(place, "messages") == 0) messages();
+  if (strcmp(place, "go") == 0) wait_to_go();
+  if (strcmp(place, "messages") == 0 || strcmp(place, "go") == 0) messages();
   if (strcmp(place, "collectives") == 0) collectives();
+  if (strcmp(place, "receive") == 0 || strcmp(place, "bcast") == 0) from_upper(place);
   if (strcmp(place, "finalize") == 0) {
     MPI_Barrier(MPI_COMM_WORLD);
     there(world_rank);
