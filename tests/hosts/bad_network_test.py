@@ -96,6 +96,11 @@ class Nowhere(Case):
         for variables in ({"HEDDLE_FABRIC_INTERFACE": "eth0"}, {"HEDDLE_FABRIC_INTERFACE": "eth0", "HEDDLE_FABRIC_PROVIDER": "tcp;ofi_rxm"}):
             self.run_job(self.hosts, program("p2p_sendrecv"), per_host=1, variables=variables)
 
+    def test_the_right_one_named_by_address(self):
+        for provider in ("net", "tcp;ofi_rxm"):
+            self.run_job(self.hosts, "sh", "-c", f"h=$(hostname); HEDDLE_FABRIC_INTERFACE=10.77.0.$((${{h#h}} + 1)) exec {program('p2p_sendrecv')}",
+                         per_host=1, variables={"HEDDLE_FABRIC_PROVIDER": provider})
+
     def test_the_one_that_is_asked_comes_late(self):
         """Ranks 0 and 1 need not wait for it but ask rank 3; when it comes, rank 0, the first that it would ask, has ended."""
         done = self.run_job(self.hosts, BUILD / "tests/hosts/compute", SOON + 1, 2, per_host=2)
@@ -113,9 +118,16 @@ class Nowhere(Case):
         self.assertRegex(done.err, "rank 0 waits in MPI_Init: this host has several network interfaces, and no rank of another host has come")
 
     def test_the_wrong_one_named(self):
-        done = self.start(self.hosts, program("p2p_sendrecv"), per_host=1, variables={"HEDDLE_FABRIC_INTERFACE": "docker0"}).finish()
+        for wrong in ("docker0", "172.17.0.1"):
+            with self.subTest(wrong):
+                done = self.start(self.hosts, program("p2p_sendrecv"), per_host=1, variables={"HEDDLE_FABRIC_INTERFACE": wrong}).finish()
+                self.assertLess(done.took, SOON, done.err)
+                self.assert_fails(self.hosts, done, "docker0|172.17.0.1")
+
+    def test_an_address_of_none(self):
+        done = self.start(self.hosts, program("p2p_sendrecv"), per_host=1, variables={"HEDDLE_FABRIC_INTERFACE": "10.77.0.99"}).finish()
         self.assertLess(done.took, SOON, done.err)
-        self.assert_fails(self.hosts, done, "docker0|172.17.0.1")
+        self.assert_fails(self.hosts, done, r"'10.77.0.99' is no interface of this host that is up; there are: .*docker0 \(172\.17\.0\.1\)")
 
     def test_none_named(self):
         done = self.start(self.hosts, program("p2p_sendrecv"), per_host=1, variables={"HEDDLE_FABRIC_INTERFACE": "nonsense"}).finish()

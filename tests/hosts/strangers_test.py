@@ -6,6 +6,7 @@ import random
 import socket
 import struct
 import subprocess
+import sys
 
 from jobs import FAST, PATIENTLY, Case, main, program
 
@@ -16,6 +17,11 @@ class Strangers(Case):
     def ports(self, hosts, host):
         listening = subprocess.run(["ip", "netns", "exec", hosts.namespace(host), "ss", "-lntpH"], capture_output=True, text=True, check=True).stdout
         return {int(line.split()[3].rsplit(":", 1)[1]) for line in listening.splitlines() if '"stand"' in line}
+
+    def dropped(self, path):
+        """What the rank of this file has: strange, replayed. The rank may be writing it."""
+        said = path.read_text().split()
+        return [int(number) for number in said] if len(said) == 2 else [0, 0]
 
     def speak(self, stranger, way):
         if way == 1:
@@ -36,6 +42,8 @@ class Strangers(Case):
                 job = self.start(hosts, *PATIENTLY, program("stand"), "messages", self.directory, per_host=2, variables={"HEDDLE_FABRIC_PROVIDER": provider})
                 there = [self.directory / f"there.{rank}" for rank in range(4)]
                 job.wait_for(lambda: all(path.exists() for path in there), "all ranks talk")
+                job.wait_for(lambda: all(path.read_text().endswith("\n") for path in there), "all ranks have said what they dropped")
+                self.assertEqual([self.dropped(path) for path in there], [[0, 0]] * 4)
                 ports = {host: self.ports(hosts, host) for host in hosts.names}
                 for host in hosts.names:  # each rank has one for the watch and one for its endpoint
                     self.assertGreaterEqual(len(ports[host]), 4, host)
@@ -59,6 +67,10 @@ class Strangers(Case):
                 for path in there:
                     path.unlink(missing_ok=True)
                 job.wait_for(lambda: all(path.exists() for path in there), "all ranks go on, and find every byte")
+                # Each rank has dropped some, and says so; nothing was sent twice.
+                job.wait_for(lambda: all(self.dropped(path)[0] > 0 for path in there), "all ranks have counted strangers")
+                self.assertEqual([self.dropped(path)[1] for path in there], [0] * 4)
+                print(f"{provider}: {spoken} strangers; dropped: {[self.dropped(path)[0] for path in there]}", file=sys.stderr)
                 for stranger in kept:
                     stranger.close()
                 job.process.terminate()
