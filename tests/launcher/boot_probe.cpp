@@ -5,11 +5,14 @@
 //   boot_probe secret              every rank prints what the launcher tells the ranks of this job only
 //   boot_probe meanwhile           rank 0 comes late to fences; the others read values while they wait for it
 //   boot_probe early               every rank reads what the next one has put, before any fence
+//   boot_probe hold PATH           every rank writes the secret to PATH.<rank>, as one that the library makes under other launchers, and
+//                                  stays until there is PATH.go
 //   boot_probe abort RANK CODE     RANK aborts while the others wait in a fence
 //   boot_probe leave RANK CODE     RANK ends with CODE without saying goodbye
 //   boot_probe late RANK CODE      RANK ends with CODE after saying goodbye
 //   boot_probe kill RANK           RANK kills itself while the others wait in a fence
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,6 +20,9 @@
 #include <string>
 
 #include "boot/boot.hpp"
+#include "boot/pmi1_line.hpp"
+#include "boot/secret.hpp"
+#include "mpi.h"
 
 using namespace heddle;
 
@@ -90,6 +96,25 @@ Status read_early(boot::Boot& boot) {
   return Status::ok();
 }
 
+Status hold(boot::Boot& boot, const std::string& path) {
+  std::string secret;
+  if (boot.rank() == 0 && !boot.can_rejoin()) {
+    HEDDLE_TRY(boot::make_secret(secret));
+    HEDDLE_TRY(boot.put(boot::kSecretKey, secret));
+  }
+  HEDDLE_TRY(boot.fence());
+  HEDDLE_TRY(boot.get(0, boot::kSecretKey, secret));
+  umask(0077);
+  const std::string mine = path + "." + std::to_string(boot.rank());
+  std::FILE* file = std::fopen((mine + "~").c_str(), "w");
+  if (file == nullptr || std::fputs((secret + "\n").c_str(), file) < 0 || std::fclose(file) != 0 ||
+      rename((mine + "~").c_str(), mine.c_str()) != 0) {
+    return error(MPI_ERR_OTHER, "cannot write %s", mine.c_str());
+  }
+  for (int tries = 0; access((path + ".go").c_str(), F_OK) != 0 && tries < 50'000; ++tries) usleep(1000);
+  return Status::ok();
+}
+
 int fail() {
   std::fprintf(stderr, "boot_probe: %s\n", last_error_detail());
   return 90;
@@ -99,7 +124,7 @@ int fail() {
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "exchange";
-  const int chosen = argc > 2 ? std::atoi(argv[2]) : -1, code = argc > 3 ? std::atoi(argv[3]) : 0;
+  const int chosen = argc > 2 && what != "hold" ? std::atoi(argv[2]) : -1, code = argc > 3 ? std::atoi(argv[3]) : 0;
   Status status;
   const auto boot = boot::connect(status);
   if (boot != nullptr) boot->tell(boot::Phase::kRunning);
@@ -109,6 +134,7 @@ int main(int argc, char** argv) {
   if (what == "secret" && !print_secret(*boot)) return fail();
   if (what == "meanwhile" && !ask_in_fence(*boot)) return fail();
   if (what == "early" && !read_early(*boot)) return fail();
+  if (what == "hold" && !hold(*boot, argv[2])) return fail();
   if (boot->rank() == chosen) {
     if (what == "abort") boot->abort(code, "probe: rank " + std::to_string(chosen) + " gives up");
     if (what == "kill") kill(getpid(), SIGKILL);
