@@ -4,15 +4,14 @@ function takes the results and a folder, and returns the files drawn. It prints 
 more than a single send, and at which size each library peaks."""
 
 import re
-import statistics
 
 import figures
 from draw_halo import drawn_or_exit
 from drawings import series_of
+from perceived import times_a_single_send
 
 WAYS = {"single": "one send", "multi": "a send each", "part": "partitioned"}
 SIDES = {"arrive": "communication", "early": "early"}
-MEAN_UP_TO = 16 << 20  # bytes
 
 
 def scenes(results):
@@ -25,18 +24,6 @@ def scenes(results):
 def all_series(results, suite, kinds, rest):
     return {f"{library}, {text}": points for kind, text in kinds.items()
             for library, points in series_of(results, suite, f"{kind}-{rest}").items()}
-
-
-def times_a_single_send(results, suite, rest):
-    """Heddle's partitioned send by the best single send of the others, the mean over the sizes; None without peers."""
-    single = {library: dict(points) for library, points in series_of(results, suite, f"single-{rest}").items()
-              if not library.startswith("Heddle")}
-    ours = [points for library, points in series_of(results, suite, f"part-{rest}").items()
-            if library.startswith("Heddle") and "+" not in library]
-    ratios = [value / max(points[size] for points in single.values() if size in points)
-              for points in ours for size, value in points
-              if size <= MEAN_UP_TO and any(size in points for points in single.values())]
-    return statistics.mean(ratios) if ratios else None
 
 
 def peaks(results, suite, rest):

@@ -137,7 +137,8 @@ THREADED = {"drain": "time to drain", "depth": "mean search depth", "compute": "
 
 # <way>-<threads>-<ms of computation>-<% of noise>
 PARTITIONED = {"single": "one send", "multi": "a send each", "part": "partitioned", "arrive": "partitioned, last ready to end",
-               "early": "partitioned, first here to end", "overlap": "the same ÷ first to last ready"}
+               "early": "partitioned, first here to end", "overlap": "the same ÷ first to last ready",
+               "times": "partitioned, mean up to this size ÷ the best single send of a peer"}
 
 # coll-<form>-<collective>-<ranks>
 FORMS = {"blocking": "", "nonblocking": ", nonblocking", "persistent": ", persistent", "init": ", to make the request"}

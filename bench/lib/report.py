@@ -2,6 +2,7 @@
 
 import statistics
 
+import perceived
 import targets
 from labels import label
 
@@ -28,6 +29,7 @@ def summarise(samples, machine, libraries, turns, watch):
                      "libraries": {name: {"median": statistics.median(v), "spread": spread(v), "values": v}
                                    for name, v in by_library.items()},
                      "failures": samples.failures.get(key, {})})
+    rows += perceived.rows({"results": rows})
     limits = {(row["metric"], row["size"]): row["libraries"]["machine"] for row in rows if row["suite"] == "limits"}
     unsteady = {key for key, entry in limits.items() if key[0] != "busy" and entry["spread"] > NOISY}
     why_noisy = noisy(rows)

@@ -9,7 +9,7 @@
 
 namespace heddle::api {
 
-// `info` is null for MPI_INFO_NULL. No key means anything.
+// `info` is null for MPI_INFO_NULL; heddle_aggregate_bytes of a send is the size that groups of partitions grow to.
 Status psend_init(const void* buf, int partitions, MPI_Count count, mpi::Datatype& type, int dest, int tag,
                   mpi::Comm& comm, mpi::Info* info, MPI_Request* request);
 Status precv_init(void* buf, int partitions, MPI_Count count, mpi::Datatype& type, int source, int tag, mpi::Comm& comm,

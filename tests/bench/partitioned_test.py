@@ -6,6 +6,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/lib"))
 import draw_partitioned  # noqa: E402
+import perceived  # noqa: E402
 import suites  # noqa: E402
 import targets  # noqa: E402
 
@@ -33,7 +34,7 @@ class Suites(unittest.TestCase):
                     for program in suites.partitioned(2) for size in program.points}
         for suite, metric, size in targets.TARGETS:
             if suite == "partitioned":
-                self.assertIn((metric.replace("overlap", "arrive"), size), measured)
+                self.assertIn((metric.replace("overlap", "arrive").replace("times", "part"), size), measured)
 
     def test_the_long_one_runs_when_it_is_named(self):
         self.assertTrue(suites.SUITES["partitioned-long"].lacking())
@@ -45,6 +46,20 @@ class TimesASingleSend(unittest.TestCase):
                          ("other", "single"): (1, 10, 1)})
         self.assertAlmostEqual(draw_partitioned.times_a_single_send(found, "partitioned", "16-10-4"), (10 / 5 + 40 / 10) / 2)
         self.assertEqual(draw_partitioned.scenes(found), [("partitioned", "16", "10", "4")])
+
+    def test_it_is_a_row_with_a_target(self):
+        found = results({("heddle", "part"): (45, 90, 1), ("mpich", "single"): (5, 10, 1)})
+        row, = perceived.rows(found)
+        self.assertEqual((row["metric"], row["size"]), ("times-16-10-4", 16 << 20))
+        self.assertTrue(targets.judge(row, None, {}, 2)["reached"])
+        row["libraries"]["heddle"]["median"] = 8
+        self.assertFalse(targets.judge(row, None, {}, 2)["reached"])
+
+    def test_elsewhere_perceived_bandwidth_is_judged_beside_the_peers(self):
+        row = {"suite": "partitioned", "metric": "part-16-10-4", "size": 1 << 20, "unit": "MiB/s", "failures": {}, "libraries": {"heddle": {"median": 60e3}}}
+        self.assertFalse(targets.judge(row, 50e3, {}, 2)["reached"])
+        self.assertTrue(targets.judge(row, 50e3, {}, 16)["reached"])
+        self.assertFalse(targets.judge(row, 70e3, {}, 16)["reached"])
 
     def test_none_without_peers(self):
         found = results({("heddle", "part"): (1, 1, 1)})

@@ -141,6 +141,71 @@ static void mapping(void) {
   cut(3, 5, 1000005);
 }
 
+// Of two senders, if there are, with two tags each: what is set up matches by source and tag, in whatever order either side does it.
+static void match(void) {
+  enum { kParts = 3, kTags = 2, kMost = 2 };
+  const int senders = world_size < 3 ? 1 : kMost, sending = world_rank < senders;
+  int out[kTags][kParts], in[kMost][kTags][kParts];
+  MPI_Request s[kTags], r[kMost][kTags];
+  for (int t = 0; t < kTags && sending; t++) {
+    s[t] = psend(out[t], kParts, 1, MPI_INT, 40 + t, MPI_COMM_WORLD);
+    for (int i = 0; i < kParts; i++) out[t][i] = 1000 * world_rank + 100 * t + i;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int peer = senders; receives() && peer-- > 0;) {
+    for (int t = kTags; t-- > 0;) {
+      MPI_Precv_init(in[peer][t], kParts, 1, MPI_INT, peer, 40 + t, MPI_COMM_WORLD, MPI_INFO_NULL, &r[peer][t]);
+      MPI_Start(&r[peer][t]);
+    }
+  }
+  for (int t = 0; t < kTags && sending; t++) {
+    MPI_Start(&s[t]);
+    MPI_Pready_range(0, kParts - 1, s[t]);
+  }
+  for (int t = 0; t < kTags && receives(); t++) {
+    for (int peer = 0; peer < senders; peer++) {
+      MPI_Status status;
+      MPI_Wait(&r[peer][t], &status);
+      check_status(&status, peer, 40 + t, kParts, MPI_INT);
+      for (int i = 0; i < kParts; i++) CHECK_EQ(in[peer][t][i], 1000 * peer + 100 * t + i);
+      MPI_Request_free(&r[peer][t]);
+    }
+  }
+  for (int t = 0; t < kTags && sending; t++) {
+    MPI_Wait(&s[t], MPI_STATUS_IGNORE);
+    MPI_Request_free(&s[t]);
+  }
+}
+
+// A receive of partitions lets plain messages pass.
+static void pass(void) {
+  int out = 7, in = -1, said = -1;
+  MPI_Request s = MPI_REQUEST_NULL, r = MPI_REQUEST_NULL, plain = MPI_REQUEST_NULL;
+  if (receives()) {
+    r = precv(&in, 1, 1, MPI_INT, 9, MPI_COMM_WORLD);
+    MPI_Start(&r);
+    MPI_Irecv(&said, 1, MPI_INT, from, 9, MPI_COMM_WORLD, &plain);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (sends()) {
+    MPI_Send(&(int){43}, 1, MPI_INT, to, 9, MPI_COMM_WORLD);
+    s = psend(&out, 1, 1, MPI_INT, 9, MPI_COMM_WORLD);
+    MPI_Start(&s);
+    MPI_Pready(0, s);
+  }
+  if (receives()) {
+    MPI_Wait(&plain, MPI_STATUS_IGNORE);
+    CHECK_EQ(said, 43);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    CHECK_EQ(in, 7);
+    MPI_Request_free(&r);
+  }
+  if (sends()) {
+    MPI_Wait(&s, MPI_STATUS_IGNORE);
+    MPI_Request_free(&s);
+  }
+}
+
 static void rules(void) {
   int flag, a[8], b[8];
   MPI_Status status;
@@ -207,8 +272,8 @@ static void rules(void) {
   }
   // No bytes: complete when every partition is ready, not before. And no partitions.
   for (int parts = 0; parts < 4; parts += 3) {
-    if (sends()) s[0] = psend(a, parts, 0, MPI_INT, 2, MPI_COMM_WORLD);
-    if (receives()) r[0] = precv(b, 2, 0, MPI_INT, 2, MPI_COMM_WORLD);
+    if (sends()) s[0] = psend(a, parts, 0, MPI_INT, 1, MPI_COMM_WORLD);
+    if (receives()) r[0] = precv(b, 2, 0, MPI_INT, 1, MPI_COMM_WORLD);
     for (int epoch = 0; epoch < 3; epoch++) {
       if (receives()) MPI_Start(&r[0]);
       if (sends()) MPI_Start(&s[0]);
@@ -224,7 +289,7 @@ static void rules(void) {
       if (sends()) MPI_Wait(&s[0], MPI_STATUS_IGNORE);
       if (receives()) {
         MPI_Wait(&r[0], &status);
-        check_status(&status, from, 2, 0, MPI_INT);
+        check_status(&status, from, 1, 0, MPI_INT);
       }
     }
     if (sends()) MPI_Request_free(&s[0]);
@@ -621,7 +686,7 @@ int main(int argc, char** argv) {
   to = world_size - 1;
   from = 0;
   if (argc > 2) start_counting();
-  if (strcmp(what, "rules") == 0) rules();
+  if (strcmp(what, "rules") == 0) rules(), match(), pass();
   if (strcmp(what, "comms") == 0) comms();
   if (strcmp(what, "prepare") == 0) prepare();
   if (strcmp(what, "huge") == 0) huge();
