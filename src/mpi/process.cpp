@@ -28,8 +28,6 @@ constinit std::array<std::atomic<Comm*>, 2> predefined_comms{};
 
 namespace {
 
-constexpr auto kReportedWithin = std::chrono::milliseconds(200);
-
 Status read_options(vci::DomainOptions* options) {
   int value = 0;
   HEDDLE_TRY(read_control(kVcis, &value, MPI_ERR_OTHER));
@@ -212,7 +210,9 @@ void Process::tell(boot::Phase phase) noexcept {
 }
 
 void Process::hear_of_losses() noexcept {
-  report_pending();
+  if (has_fabric()) {
+    if (const char* call = own_procedure()) waits_in_.store(call, std::memory_order_relaxed);
+  }
   std::unique_lock lock(boot_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;
   int rank = 0;
@@ -226,42 +226,15 @@ void Process::hear_of_losses() noexcept {
   }
 }
 
-// The waker does not know what the program waits in. A thread that does reports in its place, if one comes soon.
+// The waker is in no call itself; what it tells of is missed by a thread that waits, and has said in which.
 void Process::report_loss(ProcessId process, const char* why) noexcept {
-  const char* call = own_procedure();
   {
-    std::unique_lock lock(mutex_);
+    std::lock_guard lock(mutex_);
     if (std::ranges::count(reported_, process) != 0) return;
     reported_.push_back(process);
-    if (call == nullptr && domain_ != nullptr && !nobody_reports_) {
-      pending_.emplace_back(process, why);
-      has_pending_.store(true);
-      domain_->bell().ring();
-      const auto is_pending = [process](const auto& loss) { return loss.first == process; };
-      if (none_pending_.wait_for(lock, kReportedWithin, [&] { return std::ranges::none_of(pending_, is_pending); })) {
-        return;
-      }
-      nobody_reports_ = true;
-      std::erase_if(pending_, is_pending);
-      has_pending_.store(!pending_.empty());
-    }
   }
-  report(process, why, call);
-}
-
-void Process::report_pending() noexcept {
-  if (!has_pending_.load(std::memory_order_relaxed)) return;
   const char* call = own_procedure();
-  if (call == nullptr) return;
-  std::unique_lock lock(mutex_);
-  const auto pending = std::exchange(pending_, {});
-  has_pending_.store(false);
-  lock.unlock();
-  none_pending_.notify_all();
-  for (const auto& [process, why] : pending) report(process, why, call);
-}
-
-void Process::report(ProcessId process, const std::string& why, const char* call) noexcept {
+  if (call == nullptr) call = waits_in_.load(std::memory_order_relaxed);
   std::string text = why;
   if (call != nullptr) text += "; rank " + std::to_string(boot_->rank()) + " was in " + call;
   job::report_loss(*boot_, process, text.c_str());

@@ -10,14 +10,12 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/status.hpp"
@@ -120,8 +118,6 @@ class Process {
   void read_network();
   Comm* comm_of_all(std::uint32_t context);
   void hear_of_losses() noexcept;
-  void report(ProcessId process, const std::string& why, const char* call) noexcept;
-  void report_pending() noexcept;
 
   std::unique_ptr<boot::Boot> boot_;
   std::recursive_mutex boot_mutex_;
@@ -136,13 +132,10 @@ class Process {
   Comm* world_ = nullptr;
   Comm* self_ = nullptr;
   Comm* own_ = nullptr;
-  std::condition_variable none_pending_;
-  std::atomic<bool> has_pending_{false};
-  std::mutex mutex_;  // guards:
+  std::atomic<const char*> waits_in_{nullptr};  // the call in which a thread last looked for losses
+  std::mutex mutex_;                            // guards:
   Comm* everyone_ = nullptr;
   std::vector<ProcessId> reported_;
-  std::vector<std::pair<ProcessId, std::string>> pending_;  // losses, for a thread in MPI to report
-  bool nobody_reports_ = false;                             // once none has come in time
   int threads_ = MPI_THREAD_SINGLE;
   int board_after_ = Comm::kNever;
   bool checks_collectives_ = false;

@@ -60,6 +60,8 @@ namespace {
 
 using mpi::Request;
 
+constexpr unsigned kAskedAtOnce = 16;  // peers, of the launcher, by a thread that should also make progress
+
 Request* first_active(const MPI_Request requests[], int count) noexcept {
   for (int i = 0; i < count; ++i) {
     Request* request = mpi::from_handle(requests[i]);
@@ -147,9 +149,10 @@ void wait_for_one(const MPI_Request requests[], int count, Request& first) {
   domain.wait(
       *first.vci, [&] { return find_complete(requests, count) >= 0 || any_given_up(domain, requests, count); },
       [&] {
-        for (int i = 0; i < count; ++i) {
+        unsigned asked = 0;
+        for (int i = 0; i < count && asked < kAskedAtOnce; ++i) {
           const Request* request = mpi::from_handle(requests[i]);
-          if (p2p::is_active(request)) p2p::expect(*request);
+          asked += p2p::is_active(request) && p2p::expect(*request);
         }
       });
 }

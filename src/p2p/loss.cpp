@@ -139,13 +139,12 @@ bool is_lost(const Comm& comm, int peer) noexcept {
 
 bool has_lost_member(const Comm& comm) noexcept { return (known_losses(comm) & (kOfPeers | kOfGroup)) != 0; }
 
-void expect(const Comm& comm, int peer) noexcept {
-  if (peer < 0) return;
-  comm.vci->domain().expect(peers_of(comm).members[static_cast<std::size_t>(peer)]);
+bool expect(const Comm& comm, int peer) noexcept {
+  return peer >= 0 && comm.vci->domain().expect(peers_of(comm).members[static_cast<std::size_t>(peer)]);
 }
 
-void expect(const Request& request) noexcept {
-  if (request.type == &kReceiveType) expect(*request.comm, static_cast<const ReceiveRequest&>(request).args.peer);
+bool expect(const Request& request) noexcept {
+  return request.type == &kReceiveType && expect(*request.comm, static_cast<const ReceiveRequest&>(request).args.peer);
 }
 
 Status loss_error(const Comm& comm, int peer) noexcept {

@@ -26,9 +26,10 @@ inline bool has_losses(const Comm& comm) noexcept { return comm.vci->domain().lo
 // MPI_ERR_PROC_ABORTED, with what is known of this rank, or of the first lost member.
 [[gnu::cold]] Status loss_error(const Comm& comm, int peer) noexcept;
 
-// This rank's peer, if it is one, or a receive's, must send something for which somebody waits (Wire::expect).
-[[gnu::cold]] void expect(const Comm& comm, int peer) noexcept;
-[[gnu::cold]] void expect(const Request& request) noexcept;
+// This rank's peer, if it is one, or a receive's, must send something for which somebody waits (Wire::expect). True: the
+// launcher was asked about it.
+[[gnu::cold]] bool expect(const Comm& comm, int peer) noexcept;
+[[gnu::cold]] bool expect(const Request& request) noexcept;
 
 // Ends a request that cannot come any more, with MPI_ERR_PROC_ABORTED. True: it is complete, by whatever.
 [[gnu::cold]] bool give_up(Request& request) noexcept;

@@ -7,16 +7,17 @@
 namespace heddle::rma {
 namespace {
 
-constexpr std::uint32_t kMostRings = 256;  // of a process: an eighth of its region, which lanes need, too
+constexpr std::uint32_t kMostRings =
+    256;  // of a process: an eighth of its region, which lanes need, too; half of them are for targets that have none yet
 
 std::atomic<std::uint32_t> rings{0};
 
-// Made by whoever comes first. Null: no memory for it.
-Backlog* find_or_make(std::atomic<Backlog*>& where, Window& window, int rank) noexcept {
+// Made by whoever comes first. Null: no memory for it, or there are `most` already.
+Backlog* find_or_make(std::atomic<Backlog*>& where, Window& window, int rank, std::uint32_t most) noexcept {
   Backlog* backlog = where.load(std::memory_order_acquire);
   if (backlog != nullptr) return backlog;
   std::uint64_t offset = 0;
-  if (rings.load(std::memory_order_relaxed) >= kMostRings) return nullptr;
+  if (rings.load(std::memory_order_relaxed) >= most) return nullptr;
   if (!window.node.take_block(sizeof(BacklogRing), &offset)) return nullptr;
   auto* made = new (std::nothrow) Backlog(window, rank, offset);
   if (made == nullptr) return nullptr;
@@ -43,7 +44,7 @@ Backlog& Backlog::lock_one(const Operation& operation) {
   for (int beside = 0; !one->lock_.try_lock(); ++beside) {
     Backlog* const next = operation.kind >= Kind::kAccumulate || beside == kMostBeside
                               ? nullptr
-                              : find_or_make(one->beside_, window_, rank_);
+                              : find_or_make(one->beside_, window_, rank_, kMostRings / 2);
     if (next == nullptr) {
       one->lock_.lock();
       break;
@@ -54,7 +55,7 @@ Backlog& Backlog::lock_one(const Operation& operation) {
 }
 
 Backlog* backlog_of(Window& window, int rank) noexcept {
-  return find_or_make(window.target(rank).backlog, window, rank);
+  return find_or_make(window.target(rank).backlog, window, rank, kMostRings);
 }
 
 Status finish_backlog(Target& target) {

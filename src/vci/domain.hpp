@@ -104,12 +104,14 @@ class Domain {
   void wait(Vci& vci, Done&& done) noexcept {
     wait(vci, done, [] {});
   }
-  // `sleepy` is called before each sleep.
-  template <class Done, class Sleepy>
-  void wait(Vci& vci, Done&& done, Sleepy&& sleepy) noexcept;
-  // A message from there is waited for (Wire::expect).
-  void expect(wire::ProcessId process) noexcept {
-    for (wire::Wire* wire : wire_list_) wire->expect(process);
+  // `expects`, which calls expect(), is called now and then in a wait that takes long.
+  template <class Done, class Expects>
+  void wait(Vci& vci, Done&& done, Expects&& expects) noexcept;
+  // A message from there is waited for (Wire::expect). True: the launcher was asked about it.
+  bool expect(wire::ProcessId process) noexcept {
+    bool asked = false;
+    for (wire::Wire* wire : wire_list_) asked |= wire->expect(process);
+    return asked;
   }
 
   // Progress on every VCI, and on the tasks if `tasks`: how much moved. `*contended` is set when another thread kept this
@@ -249,8 +251,8 @@ bool Domain::comes_soon(Vci& vci, Done&& done) noexcept {
   return false;
 }
 
-template <class Done, class Sleepy>
-void Domain::wait(Vci& vci, Done&& done, Sleepy&& sleepy) noexcept {
+template <class Done, class Expects>
+void Domain::wait(Vci& vci, Done&& done, Expects&& expects) noexcept {
   if (losses_.count() != 0) progress(vci, 0);  // who gives up at once must still take what living peers send
   if (done()) return;
   if (!more_than_cores(most_waiters_) && Patience::may_poll(uncounted_) && comes_soon(vci, done)) return;
@@ -259,7 +261,10 @@ void Domain::wait(Vci& vci, Done&& done, Sleepy&& sleepy) noexcept {
   Patience patience(round_cost_, more_than_cores(most_waiters_), few_);
   bool finished = false;
   for (unsigned round = 0; !finished && !done(); ++round) {
-    if (round % kLookEvery == kLookEvery - 1) look_for_losses();
+    if (round % kLookEvery == kLookEvery - 1) {
+      look_for_losses();
+      expects();
+    }
     const bool moved = progress(vci, round) != 0 || progress_idle(vci) != 0;
     events().tell();
     if (moved) {
@@ -275,7 +280,7 @@ void Domain::wait(Vci& vci, Done&& done, Sleepy&& sleepy) noexcept {
         break;
       case Patience::Step::kSleep: {
         look_for_losses();
-        sleepy();
+        expects();
         if (is_expecting() && !crowded()) {
           patience.go_on();
           break;

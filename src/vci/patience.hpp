@@ -55,7 +55,8 @@ class Patience {
     in_crowd_ = crowded;
     in_few_ = crowded && idle_ < spins;
     if (crowded && idle_ == spins) few_spins = std::max(few_spins - 1, kFewest);
-    if (was_shared && cost_ != 1) return Step::kSleep;
+    if (crowded) lap_ = 0;
+    if (was_shared && cost_ != 1) return crowded ? Step::kSleep : give_way();
     if (idle_ >= spins + yields) return crowded ? Step::kSleep : linger(was_shared, linger_ns);
     const unsigned rounds = std::min(yield_after / cost_, most_);
     return idle_ >= spins || idle_ % std::max(rounds, 1u) == 0 ? Step::kYield : Step::kSpin;
@@ -103,20 +104,25 @@ class Patience {
       lap_ = kNoMore;
       return Step::kSleep;
     }
+    if (was_shared) return give_way();
     if (++lap_ % (cost_ == 1 ? kLap : kLapOfNetwork) != 1) return Step::kSpin;
     const std::int64_t now = now_ns();
     if (lap_ == 1) {
       lingers_until_ = now + longest_ns;
-      lap_began_ = now;
-    }
-    const bool is_wanted = was_shared || now - lap_began_ > kLongNs;
-    if (is_wanted || now >= lingers_until_) {
-      skipped = skip_after = is_wanted ? std::min(2 * skip_after + 1, kMostSkipped) : 0;
-      lap_ = kNoMore;
-      return Step::kSleep;
+    } else if (now - lap_began_ > kLongNs) {
+      return give_way();
     }
     lap_began_ = now;
-    return Step::kYield;
+    if (now < lingers_until_) return Step::kYield;
+    skip_after = 0;
+    lap_ = kNoMore;
+    return Step::kSleep;
+  }
+  // Somebody wants the core.
+  Step give_way() noexcept {
+    skipped = skip_after = std::min(2 * skip_after + 1, kMostSkipped);
+    lap_ = kNoMore;
+    return Step::kSleep;
   }
 
   void learn(bool good) noexcept {

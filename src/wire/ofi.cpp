@@ -270,10 +270,11 @@ bool OfiWire::find_first_address(ProcessId peer, std::vector<std::byte>* out) {
 }
 
 // To be watched, it must be known where it answers; who sends learns that anyway.
-void OfiWire::expect(ProcessId peer) noexcept {
-  if (!watch_.asks() || !reaches(peer) || watch_.knows(peer)) return;
+bool OfiWire::expect(ProcessId peer) noexcept {
+  if (!watch_.asks() || !reaches(peer) || watch_.knows(peer)) return false;
   Card card;
   find_peer_card(peer, &card);
+  return true;
 }
 
 bool OfiWire::find_other_address(ProcessId peer, std::uint32_t vci, std::vector<std::byte>* out) {

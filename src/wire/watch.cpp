@@ -73,6 +73,7 @@ void Watch::rest() noexcept {
   const itimerspec never{};
   timerfd_settime(timer_, 0, &never, nullptr);
   absent_ = quiet_ms_ = 0;
+  last_tick_ = 0;
   asks_.store(false);
   runs_.store(false);
 }
@@ -86,7 +87,8 @@ void Watch::tick() {
   std::uint64_t rung = 0;
   [[maybe_unused]] const ssize_t n = read(timer_, &rung, sizeof rung);
   const std::int64_t now = now_ms();
-  const int elapsed = static_cast<int>(std::min<std::int64_t>(now - last_tick_, 2 * tick_ms_));
+  const int elapsed =
+      last_tick_ == 0 ? tick_ms_ : static_cast<int>(std::min<std::int64_t>(now - last_tick_, 2 * tick_ms_));
   last_tick_ = now;
   const WatchActivity activity = options_.activity();
   if (activity.looked == seen_.looked) {  // the process computes, or is not let run

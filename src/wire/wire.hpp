@@ -155,8 +155,9 @@ class Wire {
   virtual bool arm(std::uint32_t) noexcept { return true; }
   // Whether arm() can do that now; where not, nobody sleeps for long.
   virtual bool rings() const noexcept { return true; }
-  // Something must come from there, for which somebody waits; said again from time to time while that is so. Any thread.
-  virtual void expect(ProcessId) noexcept {}
+  // Something must come from there, for which somebody waits; said again from time to time while that is so. True: that
+  // took a question to the launcher. Any thread.
+  virtual bool expect(ProcessId) noexcept { return false; }
   // Packets that were taken and are still here, of which no lane knows any more.
   virtual bool owes() const noexcept { return false; }
   // Of a VCI, that of strangers who meet no VCI with the first. Any thread.

@@ -2,10 +2,14 @@
 #include "vci/patience.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "base/clock.hpp"
+#include "base/cpu.hpp"
 
 namespace heddle::vci {
 namespace {
@@ -142,6 +146,34 @@ TEST(Patience, DoesNotLingerWhereTheCoreIsWanted) {
   unsigned sleeps = 0;
   for (int wait = 0; wait < 200; ++wait) sleeps += lingers(kHour, 2000, loses_the_core) == 0;
   EXPECT_GE(sleeps, 190u);
+}
+
+// Here really: a thread that computes on the same core.
+TEST(Patience, YieldsItsCoreToAStranger) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  std::atomic<bool> over{false};
+  std::thread stranger([&over] {  // where it was made
+    while (!over.load(std::memory_order_relaxed)) cpu_relax();
+  });
+  const std::int64_t deadline = now_ns() + 20'000'000'000;
+  int gave_way = 0;
+  for (int wait = 0; wait < 3; ++wait) {
+    Patience patience;
+    Step step = Step::kSpin;
+    while (step != Step::kSleep && now_ns() < deadline) {
+      step = patience.next(false, 0, 2, kHour);
+      if (step == Step::kYield) patience.yield();
+    }
+    gave_way += step == Step::kSleep;
+  }
+  over = true;
+  stranger.join();
+  sched_setaffinity(0, sizeof before, &before);
+  EXPECT_EQ(gave_way, 3);
 }
 
 }  // namespace
