@@ -581,7 +581,7 @@ def function(f, missing):
     checked = ""
     if f.stem in AT_ONCE:
         args = ", ".join(p.name for p in f.params)
-        checked = f"\n[[gnu::noinline]] static {f.returns} checked_{f.name}({params}) noexcept {{\n{body}}}\n"
+        checked = f"\n[[gnu::noinline]] static {f.returns} checked_{f.name}({params}) noexcept {{\n{body}}}\nHEDDLE_CHECKED({f.name});\n"
         rest = f"checked_{f.name}" if f.stem == "MPI_Wait" else f"[=]() noexcept {{ return checked_{f.name}({args}); }}"
         body = f"  return api::{f.api}_at_once({args}, {rest});\n"
     return (f"{checked}\nHEDDLE_PUBLIC {f.returns} P{f.name}({params}) {{\n{body}}}\n"

@@ -12,6 +12,7 @@
 
 #include <new>
 
+#include "base/own_procedure.hpp"
 #include "base/status.hpp"
 #include "mpi.h"
 #include "mpi/comm.hpp"
@@ -26,6 +27,11 @@
 // A procedure is PMPI_X; MPI_X is a weak alias, so that a tool may define its own and call PMPI_X.
 #define HEDDLE_PUBLIC __attribute__((visibility("default")))
 #define HEDDLE_ALIAS(name) __attribute__((weak, alias(#name)))
+// The rest of a procedure, into which it jumps, so that its own frame is gone.
+#define HEDDLE_CHECKED(name)                                                                        \
+  [[gnu::section("heddle_checked"), gnu::used]] static const NamedFunction name_of_checked_##name { \
+    reinterpret_cast<const void*>(checked_##name), #name                                            \
+  }
 
 namespace heddle::bindings {
 

@@ -148,6 +148,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iprobe) int MPI_Iprobe(int, int, MPI_Comm, int*,
     return api::irecv(buf, count, *datatype_, source, tag, comm_, request);
   });
 }
+HEDDLE_CHECKED(MPI_Irecv);
 
 HEDDLE_PUBLIC int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
   return api::irecv_at_once(buf, count, datatype, source, tag, comm, request, [=]() noexcept { return checked_MPI_Irecv(buf, count, datatype, source, tag, comm, request); });
@@ -166,6 +167,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irecv) int MPI_Irecv(void*, int, MPI_Datatype, i
     return api::irecv(buf, count, *datatype_, source, tag, comm_, request);
   });
 }
+HEDDLE_CHECKED(MPI_Irecv_c);
 
 HEDDLE_PUBLIC int PMPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
   return api::irecv_at_once(buf, count, datatype, source, tag, comm, request, [=]() noexcept { return checked_MPI_Irecv_c(buf, count, datatype, source, tag, comm, request); });
@@ -212,6 +214,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irsend_c) int MPI_Irsend_c(const void*, MPI_Coun
     return api::isend(buf, count, *datatype_, dest, tag, comm_, request);
   });
 }
+HEDDLE_CHECKED(MPI_Isend);
 
 HEDDLE_PUBLIC int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return api::isend_at_once(buf, count, datatype, dest, tag, comm, request, [=]() noexcept { return checked_MPI_Isend(buf, count, datatype, dest, tag, comm, request); });
@@ -230,6 +233,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Isend) int MPI_Isend(const void*, int, MPI_Datat
     return api::isend(buf, count, *datatype_, dest, tag, comm_, request);
   });
 }
+HEDDLE_CHECKED(MPI_Isend_c);
 
 HEDDLE_PUBLIC int PMPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return api::isend_at_once(buf, count, datatype, dest, tag, comm, request, [=]() noexcept { return checked_MPI_Isend_c(buf, count, datatype, dest, tag, comm, request); });
@@ -496,6 +500,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Rsend_init_c) int MPI_Rsend_init_c(const void*, 
     return api::send(buf, count, *datatype_, dest, tag, comm_);
   });
 }
+HEDDLE_CHECKED(MPI_Send);
 
 HEDDLE_PUBLIC int PMPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   return api::send_at_once(buf, count, datatype, dest, tag, comm, [=]() noexcept { return checked_MPI_Send(buf, count, datatype, dest, tag, comm); });
@@ -513,6 +518,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Send) int MPI_Send(const void*, int, MPI_Datatyp
     return api::send(buf, count, *datatype_, dest, tag, comm_);
   });
 }
+HEDDLE_CHECKED(MPI_Send_c);
 
 HEDDLE_PUBLIC int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   return api::send_at_once(buf, count, datatype, dest, tag, comm, [=]() noexcept { return checked_MPI_Send_c(buf, count, datatype, dest, tag, comm); });

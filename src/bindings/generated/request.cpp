@@ -297,6 +297,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Testsome) int MPI_Testsome(int, MPI_Request [], 
     return api::wait(request, status);
   });
 }
+HEDDLE_CHECKED(MPI_Wait);
 
 HEDDLE_PUBLIC int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
   return api::wait_at_once(request, status, checked_MPI_Wait);
@@ -309,6 +310,7 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Wait) int MPI_Wait(MPI_Request*, MPI_Status*);
     return api::waitall(count, array_of_requests, array_of_statuses);
   });
 }
+HEDDLE_CHECKED(MPI_Waitall);
 
 HEDDLE_PUBLIC int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
   return api::waitall_at_once(count, array_of_requests, array_of_statuses, [=]() noexcept { return checked_MPI_Waitall(count, array_of_requests, array_of_statuses); });
