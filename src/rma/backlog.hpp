@@ -16,7 +16,8 @@
 //
 // Threads: of the origin any, one at a time under `lock_` of one of a target's backlogs; at the target a handler, under the lock of the VCI.
 // Order:   backlog_ring.hpp.
-// Cost:    32 KiB for each target that short accesses went to, and for each thread that came while another was at it; a put of 8 bytes and its flush 0.65 us, docs/decisions/windows.md.
+// Cost:    32 KiB for each target that short accesses went to, and for each thread that came while another was at it;
+//          a put of 8 bytes and its flush 0.65 us, docs/decisions/windows.md.
 #pragma once
 
 #include <atomic>
@@ -100,8 +101,8 @@ class Backlog {
   Ring& ring_;
   Lock lock_;
   std::atomic<Backlog*> beside_{nullptr};
-  std::atomic<bool> is_open_{
-      false};  // something is not done, or has failed and that was not told; else no flush takes the lock
+  // Something is not done, or has failed and that was not told; else no flush takes the lock.
+  std::atomic<bool> is_open_{false};
   std::uint64_t tail_ = 0, collected_ = 0;
   std::uint16_t packets_ = 0;        // how many have left; they are seen in their order
   std::uint64_t asked_to_ = 0;       // the tail when the target was last asked

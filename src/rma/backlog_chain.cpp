@@ -7,8 +7,8 @@
 namespace heddle::rma {
 namespace {
 
-constexpr std::uint32_t kMostRings =
-    256;  // of a process: an eighth of its region, which lanes need, too; half of them are for targets that have none yet
+// Of a process: an eighth of its region, which lanes need, too. Half of them are for targets that have none yet.
+constexpr std::uint32_t kMostRings = 256;
 
 std::atomic<std::uint32_t> rings{0};
 

@@ -91,9 +91,8 @@ class Patience {
  private:
   static constexpr unsigned kSoonest = 16, kLatest = 1 << 15;
   static constexpr unsigned kFewest = 4, kMostFew = 16;
-  static constexpr unsigned kMostRounds = 512;  // from one yield to the next, with a network: 0.4 ms
-  static constexpr unsigned kLap = 1024,
-                            kLapOfNetwork = 64;  // rounds from one yield to the next of who lingers: 50 to 100 us
+  static constexpr unsigned kMostRounds = 512;                // from one yield to the next, with a network: 0.4 ms
+  static constexpr unsigned kLap = 1024, kLapOfNetwork = 64;  // the same of who lingers: 50 to 100 us
   static constexpr unsigned kNoMore = ~0U, kMostSkipped = 63;
   static constexpr std::int64_t kLongNs = 500'000, kSharedNs = 20'000;
 

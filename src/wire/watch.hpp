@@ -4,8 +4,7 @@
 //          that computes, and not every provider tells of a connection that is gone.
 // Method:  a process that waits and has had nothing from the network for a while opens a connection to each peer to which
 //          it has sent, or for a message of which it waits, where that answers for Reach (reach.hpp), and asks it from time to
-//          time whether it is there. The
-//          peer's waker answers (watched.hpp), also while the peer computes. A peer that has given no sign of life for the
+//          time whether it is there. The peer's waker answers (watched.hpp), also while the peer computes. A peer that has given no sign of life for the
 //          detection time, counted from the last one, is lost; and one whose connection is closed: after a grace, for the
 //          launcher knows more of how it ended, and should be the first to say so. Who says goodbye before it goes is not lost.
 // Limits:  at most 64 peers are watched at once, in turn: each is asked twice before the next comes, so n peers take about

@@ -131,14 +131,20 @@ TEST(Cache, ForcedNodesAreThoseThatThereAre) {
   EXPECT_EQ(algorithm(Collective::kBcast), "nodes 4");  // 3 do not divide 8
 }
 
+// Between nodes a message takes so many seconds, and its bytes as much less as they usually do.
+Network network_of(double latency, std::uint32_t ppn) {
+  Network network = usual_network();
+  network.between = {latency, latency / 10, latency / 10, latency / 1e4};
+  network.ppn = ppn;
+  return network;
+}
+
 // By simulation, whatever the table's limits are, where it finds another rule much faster: where a message costs much, leaders pay.
 TEST(Cache, MeasuredNetworksDecide) {
   const auto chosen = [](double latency, Collective c, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t ppn) {
-    Network network = usual_network();
-    network.between = {latency, latency / 10, latency / 10, latency / 1e4};
     Cache cache;
     cache.set_ranks_of_node(ppn);
-    EXPECT_TRUE(cache.set_network(network));
+    EXPECT_TRUE(cache.set_network(network_of(latency, ppn)));
     const Spec spec{c, ranks, 0, false};
     const Plan* kept = nullptr;
     Plan spare;
@@ -161,10 +167,7 @@ TEST(Cache, MeasuredNetworksDecide) {
 
 TEST(Cache, MeasuredNetworksHaveOnePlanForAllBytesWhereTheTableHas) {
   for (const double latency : {1e-9, 1e-7, 1e-5, 1e-3}) {
-    Network network = usual_network();
-    network.between = {latency, latency / 10, latency / 10, latency / 1e4};
-    network.ppn = 16;
-    Measured measured(network);
+    Measured measured(network_of(latency, 16));
     for (const Collective c :
          {Collective::kBcast, Collective::kReduce, Collective::kAllgather, Collective::kReduceScatter}) {
       const Spec spec{c, 32, 0, false};
@@ -179,11 +182,8 @@ TEST(Cache, MeasuredNetworksHaveOnePlanForAllBytesWhereTheTableHas) {
 TEST(Cache, MeasuredNetworksAddNoLimits) {
   ASSERT_LE(kRuleCount, Measured::kMostRules);
   for (const double latency : {1e-9, 1e-7, 1e-5, 1e-3}) {
-    Network network = usual_network();
-    network.between = {latency, latency / 10, latency / 10, latency / 1e4};
     for (const std::uint32_t ppn : {4u, 16u}) {
-      network.ppn = ppn;
-      Measured measured(network);
+      Measured measured(network_of(latency, ppn));
       for (const bool ordered : {false, true}) {
         const Spec spec{Collective::kAllreduce, 32, 0, ordered};
         for (std::uint64_t bytes = 1; bytes <= 16 << 10; bytes *= 2) {
@@ -199,10 +199,7 @@ TEST(Cache, MeasuredNetworksAddNoLimits) {
 
 TEST(Cache, WhatTheTableHasOneRuleForGoesByIt) {
   for (const double latency : {1e-9, 1e-7, 1e-5, 1e-3}) {
-    Network network = usual_network();
-    network.between = {latency, latency / 10, latency / 10, latency / 1e4};
-    network.ppn = 4;
-    Measured measured(network);
+    Measured measured(network_of(latency, 4));
     for (std::size_t c = 0; c < std::size(kCollectives); ++c) {
       const Spec spec{static_cast<Collective>(c), 12, 5, false};
       if (spec.collective < Collective::kGather) continue;
