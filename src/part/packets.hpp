@@ -3,10 +3,11 @@
 //   set-up   a message on Channel::kPartitioned        the sender's arguments; matched as any message is
 //   link     prefix {sender, receiver, address}        payload: the receiver's partitions; once, when matched.
 //                                                      receiver 0: the totals differ, and `address` is the receiver's
-//   exposed  prefix {sender, key, address}            right behind link: how the network writes into the receiver's buffer
+//   exposed  prefix {sender, key, address}            payload: what makes the network tell of what it has written, or 0. Right behind
+//                                                      link: how it writes into the receiver's buffer
 //   clear    prefix {sender, epoch}                    the receiver has started so many times
 //   part     prefix {receiver, at}                     payload: bytes of the message
-//   placed   prefix {receiver, at, bytes}              they are in the receiver's buffer
+//   placed   prefix {receiver, at, bytes}              they are in the receiver's buffer, and the network has not told it
 //   bye      prefix {sender}                           the receiver is gone: nothing names the sender any more
 //
 // Everything else is between the two, by their names at their processes; a name is handed back to the process that made

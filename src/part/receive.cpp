@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -126,14 +127,19 @@ void Receive::expose() noexcept {
   wire::Exposure exposure;
   if (!lane->tx().expose(cursor.data(), args.total(), true, &exposure)) return;
   exposed = exposure.registration;
+  if (setup.total / setup.each * parts_written(setup.each) <= std::numeric_limits<std::uint32_t>::max()) {
+    const auto note = [](void* receive, std::uint32_t part) { static_cast<Receive*>(receive)->note_written(part); };
+    told = lane->tx().tell({note, this});
+  }
   const ExposedPrefix prefix{setup.sender, exposure.key, exposure.address};
-  say(kExposed, &prefix, sizeof prefix);
+  say(kExposed, &prefix, sizeof prefix, &told, sizeof told);
 }
 
 void Receive::conceal() noexcept {
   if (exposed == nullptr) return;
   wire::Exposure exposure{0, 0, std::exchange(exposed, nullptr)};
   lane->tx().conceal(exposure);
+  if (told != 0) lane->tx().forget(std::exchange(told, 0));
 }
 
 void Receive::link() noexcept {
@@ -203,6 +209,11 @@ void Receive::note(std::uint64_t at, std::uint64_t n) noexcept {
   if (first_at != 0) spread = learn(spread, now - first_at);
   domain.expect_no_more(expected_until);
   p2p::finish(*this);
+}
+
+void Receive::note_written(std::uint32_t part) noexcept {
+  const std::uint64_t parts = parts_written(setup.each), within = part % parts * wire::RemoteAccess::kToldPart;
+  note(part / parts * setup.each + within, std::min(setup.each - within, wire::RemoteAccess::kToldPart));
 }
 
 void on_part(vci::Vci&, const wire::Packet& packet) {

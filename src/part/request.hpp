@@ -52,6 +52,11 @@ struct Arguments {
 // A shorter group is sooner there by packets than written by the network.
 inline constexpr std::uint64_t kWrittenBytes = 192 << 10;
 
+// Parts in which the network writes a partition of so many bytes of the sender's, and tells of them (wire::RemoteAccess::told).
+constexpr std::uint64_t parts_written(std::uint64_t each) noexcept {
+  return (each + wire::RemoteAccess::kToldPart - 1) / wire::RemoteAccess::kToldPart;
+}
+
 struct Send : mpi::Request, vci::Task {
   struct Group : vci::SendOp {
     Send* send;
@@ -78,12 +83,12 @@ struct Send : mpi::Request, vci::Task {
   Grouping grouping;
   std::uint32_t epoch = 0;
   std::atomic<std::uint32_t> writing{0};  // groups that the network writes
-  Setup setup;
+  Setup setup;                            // once it is refused, with the receiver's total
   vci::Lane* lane = nullptr;
   std::uint64_t receiver = 0;
-  std::uint64_t address = 0;  // of the receiver's buffer; 0: not to be written
-  std::uint64_t peer_total = 0;
+  std::uint64_t address = 0;              // of the receiver's buffer; 0: not to be written
   std::uint64_t key = 0, exposed_at = 0;  // of the receiver's buffer to the network, told before is_exposed
+  std::uint32_t told = 0;                 // likewise
   std::atomic<bool> is_exposed{false};
   bool linked = false, refused = false;
   bool late = false;   // the task is among the domain's
@@ -112,6 +117,8 @@ struct Receive : mpi::Request, vci::Task {
   bool is_done() const noexcept { return complete.load(std::memory_order_acquire) == p2p::Ownership<>::kComplete; }
   // Of the epoch's bytes, by the holder of the VCI's lock.
   void note(std::uint64_t at, std::uint64_t n) noexcept;
+  // A part that the network has written, as parts_written() numbers them; likewise.
+  void note_written(std::uint32_t part) noexcept;
   void say(std::uint8_t portal, const void* prefix, std::size_t bytes, const void* payload = nullptr,
            std::size_t payload_bytes = 0) noexcept;
   void say_clear() noexcept;
@@ -132,6 +139,7 @@ struct Receive : mpi::Request, vci::Task {
   std::int64_t whole = kFirstSpread, spread = kFirstSpread;  // from the start, from the first to the last, of late
   std::int64_t expected_until = 0;
   std::uint32_t epoch = 0;
+  std::uint32_t told = 0;  // by which the network tells of what it writes; 0: the sender tells
   Setup setup{};
   mpi::Request* matching = nullptr;
   vci::Lane* lane = nullptr;

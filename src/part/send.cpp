@@ -51,6 +51,7 @@ struct Writing : wire::RemoteAccess {
 void on_written(wire::RemoteAccess& access, bool is_there) NO_THREAD_SAFETY_ANALYSIS {
   Send::Group& group = *static_cast<Writing&>(access).group;
   Send& send = *group.send;
+  const bool was_told = access.told != 0;
   delete &static_cast<Writing&>(access);
   send.writing.fetch_sub(1, std::memory_order_release);
   if (!is_there) {
@@ -59,8 +60,10 @@ void on_written(wire::RemoteAccess& access, bool is_there) NO_THREAD_SAFETY_ANAL
   }
   const std::uint64_t bytes = group.end - group.at;
   send.vci->count_written_partitions(bytes / send.args.each, bytes);
-  const PlacedPrefix prefix{send.receiver, group.at, bytes};
-  send.lane->post_control({kPlaced, sizeof prefix, 0, 0, send.comm->rank, 0}, &prefix);
+  if (!was_told) {
+    const PlacedPrefix prefix{send.receiver, group.at, bytes};
+    send.lane->post_control({kPlaced, sizeof prefix, 0, 0, send.comm->rank, 0}, &prefix);
+  }
   send.done();
 }
 
@@ -126,7 +129,7 @@ Status explain(const mpi::Request& request) {
       "the partitions of this send are %llu bytes in all, and those of the receive at rank %d with tag %d %llu; "
       "make the totals equal",
       static_cast<unsigned long long>(send.args.total()), send.args.peer, send.args.tag,
-      static_cast<unsigned long long>(send.peer_total));
+      static_cast<unsigned long long>(send.setup.total));
 }
 
 }  // namespace
@@ -236,7 +239,8 @@ bool Send::place(Group& group) noexcept {
   return placed == n && n != 0;
 }
 
-// By the network, and when it is there the receiver is told. False: not begun.
+// By the network, and the receiver is told of it: by the network, part by part, where that can and one partition goes alone; else
+// by a packet when it is there. False: not begun.
 bool Send::write(Group& group) noexcept {
   auto* one = group.end - group.at < kWrittenBytes ? nullptr : new (std::nothrow) Writing;
   if (one == nullptr) return false;
@@ -245,6 +249,10 @@ bool Send::write(Group& group) noexcept {
   one->group = &group;
   one->key = key;
   one->address = exposed_at + group.at;
+  if (told != 0 && group.end - group.at == args.each) {
+    one->told = told;
+    one->number = static_cast<std::uint32_t>(group.at / args.each * parts_written(args.each));
+  }
   one->local = from.data();
   one->bytes = group.end - group.at;
   one->kind = wire::RemoteAccess::Kind::kWrite;
@@ -278,7 +286,7 @@ void Send::link(const LinkPrefix& prefix, std::uint32_t receivers) noexcept {
   receiver = prefix.receiver;
   if (receiver == 0) {
     refused = true;
-    peer_total = prefix.address;
+    setup.total = prefix.address;
     if (active) fail();
     return;
   }
@@ -313,6 +321,7 @@ void on_exposed(vci::Vci&, const wire::Packet& packet) {
   if (send.freed || !send.cursor.contiguous() || &send.lane->owner() != send.vci) return;
   send.key = prefix.key;
   send.exposed_at = prefix.address;
+  if (packet.payload_bytes == sizeof send.told) std::memcpy(&send.told, packet.payload, sizeof send.told);
   send.is_exposed.store(true, std::memory_order_release);
 }
 

@@ -166,6 +166,7 @@ void Domain::look_for_losses() noexcept {
   if (now - before < kLookEveryNs) return;
   if (looked_at_.compare_exchange_strong(before, now, std::memory_order_relaxed)) {
     options_.look_for_losses(options_.look_context);
+    for (wire::Wire* wire : wire_list_) wire->expect_anyone();
   }
 }
 

@@ -277,6 +277,16 @@ bool OfiWire::expect(ProcessId peer) noexcept {
   return true;
 }
 
+// One of the next host, so that of each host somebody knows when it is gone, and no process has more than one to watch for that.
+void OfiWire::expect_anyone() noexcept {
+  if (!watch_.asks()) return;
+  ProcessId next = options_.self;
+  do {
+    next = (next + 1) % options_.processes;
+  } while (next != options_.self && !reaches(next));
+  expect(next);
+}
+
 bool OfiWire::find_other_address(ProcessId peer, std::uint32_t vci, std::vector<std::byte>* out) {
   OfiPort& first = *port(0);
   OfiLane& lane = lane_between(first, peer, 0);

@@ -75,6 +75,7 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   bool rings() const noexcept override;
   bool arm(std::uint32_t vcis) noexcept override;
   bool expect(ProcessId peer) noexcept override;
+  void expect_anyone() noexcept override;
   bool owes() const noexcept override;
   bool lose(std::uint32_t vci, ProcessId process, bool finally) noexcept override;
   void set_away(bool away) noexcept override { watched_.set_away(away); }

@@ -28,6 +28,8 @@ class OfiLane final : public TxLane {
   }
   void conceal(Exposure& exposure) noexcept override { port_.conceal(exposure); }
   bool accesses() const noexcept override { return true; }
+  std::uint32_t tell(const Arrivals& arrivals) noexcept override { return port_.tell(arrivals); }
+  void forget(std::uint32_t name) noexcept override { port_.forget(name); }
   bool start(RemoteAccess& access) noexcept override { return port_.start(access, *this); }
   bool begin_message(std::size_t bytes) noexcept override;
   void end_message() noexcept override { messages_.fetch_sub(1, std::memory_order_relaxed); }

@@ -206,6 +206,8 @@ bool OfiPort::owes() noexcept {
 }
 
 void OfiPort::take_completion(const fi_cq_data_entry& entry) noexcept {
+  // Written here; of a message that says the same there is an operation here.
+  if ((entry.flags & (FI_REMOTE_CQ_DATA | FI_RECV)) == FI_REMOTE_CQ_DATA) return written_.push_back(entry.data);
   auto& operation = *static_cast<OfiOperation*>(entry.op_context);
   switch (operation.kind) {
     case OfiOperation::Kind::kSend:
@@ -364,14 +366,15 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
     room = has_room_ && std::exchange(refused_, refused_ && !has_room_);
     if (taken == 0 && ended_.empty()) return room ? 1 : 0;
   }
-  const auto come = static_cast<unsigned>(arrived_.size() + ended_.size());
+  const auto come = static_cast<unsigned>(arrived_.size() + ended_.size() + written_.size());
   if (come != 0) moved_.store(moved_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   for (const Arrived& arrived : arrived_) deliver(handler, arrived);
+  for (const std::uint64_t data : written_) deliver_written(data);
   for (std::size_t i = 0; i < ended_.size(); ++i) {
     const Ended ended = ended_[i];
     const auto& lane = static_cast<OfiLane&>(*ended.access->lane);
-    if (!ended.complete && ended.access->kind == RemoteAccess::Kind::kPush &&
-        std::ranges::count(lost_, lane.peer()) == 0) {
+    const bool was_told = ended.access->kind == RemoteAccess::Kind::kPush || ended.access->told != 0;
+    if (!ended.complete && was_told && std::ranges::count(lost_, lane.peer()) == 0) {
       handler.lost(lane.peer(), "the network has broken off what was sent there");
     }
     ended.access->done(*ended.access, ended.complete);
@@ -383,6 +386,7 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
   if (!unposted_.empty()) post_again(handler);
   arrived_.clear();
   ended_.clear();
+  written_.clear();
   return come + (room ? 1 : 0);
 }
 

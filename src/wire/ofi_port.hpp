@@ -135,6 +135,8 @@ class OfiPort {
 
   bool expose(const void* data, std::size_t bytes, bool writable, Exposure* out) noexcept;
   void conceal(Exposure& exposure) noexcept;
+  std::uint32_t tell(const Arrivals& arrivals) noexcept;
+  void forget(std::uint32_t name) noexcept;
   // From a peer that is lost it ends at once, incomplete. REQUIRES: nobody is in poll().
   bool start(RemoteAccess& access, OfiLane& lane) noexcept;
   bool pushes() const noexcept { return fabric_->pushes(); }
@@ -165,7 +167,7 @@ class OfiPort {
   static constexpr std::size_t kMostTorn = 64;
   // Of one access there are two parts on their way, so that what has arrived is still in the caches when it is copied:
   // 4 MiB take 0.5 ms, and with eight reads of 1 MiB 0.9 ms.
-  static constexpr std::size_t kParts = 16, kPartBytes = 512 << 10;
+  static constexpr std::size_t kParts = 16, kPartBytes = RemoteAccess::kToldPart;
   static constexpr unsigned kPartsOfAccess = 2;
   static constexpr std::size_t kMostPinned = std::size_t{1} << 30;  // bytes of one exposure for long
   static constexpr unsigned kBatch = 16;
@@ -217,6 +219,7 @@ class OfiPort {
   void forsake(ProcessId peer) noexcept REQUIRES(lock_);
   void push_waiting() noexcept REQUIRES(lock_);
   void deliver(Handler& handler, const Arrived& arrived) noexcept;
+  void deliver_written(std::uint64_t data) noexcept;
   // Notes what arrived. True: nothing more comes into its buffer; or it is torn, and nobody can say whether something does.
   bool fills(const Arrived& arrived) noexcept REQUIRES(lock_);
   // A buffer to post instead of one that is torn; null: there is no memory for it.
@@ -252,12 +255,14 @@ class OfiPort {
   bool try_again_ GUARDED_BY(lock_) = false;   // the provider did not take some part
   bool unresolved_ GUARDED_BY(lock_) = false;  // some of them may wait for a peer's address
   std::vector<OfiLane*> waiting_ GUARDED_BY(lock_);
-  std::unique_ptr<std::byte[]> unwanted_ GUARDED_BY(lock_);  // all that is dropped lands here
+  std::unordered_map<std::uint32_t, Arrivals> told_ GUARDED_BY(lock_);  // by their names
+  std::unique_ptr<std::byte[]> unwanted_ GUARDED_BY(lock_);             // all that is dropped lands here
 
   // Of the one in poll(), lose() or start(); others read the first two.
   std::atomic<std::uint64_t> looked_{0}, moved_{0};
   std::vector<Arrived> arrived_;
   std::vector<Ended> ended_;
+  std::vector<std::uint64_t> written_;  // here: a name, and the number of a part in the lower half
   std::vector<ProcessId> lost_;
   struct Behind {
     std::uint64_t key;

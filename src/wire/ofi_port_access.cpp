@@ -40,6 +40,33 @@ void OfiPort::conceal(Exposure& exposure) noexcept {
   fi_close(&static_cast<fid_mr*>(exposure.registration)->fid);
 }
 
+// Nobody can guess a name.
+std::uint32_t OfiPort::tell(const Arrivals& arrivals) noexcept {
+  const fi_info& info = fabric_->info();
+  if (info.domain_attr->cq_data_size < sizeof(std::uint64_t) || info.ep_attr->max_msg_size < kPartBytes) return 0;
+  LockGuard guard(lock_);
+  const std::uint64_t number[] = {registered_++, identity_.self, vci_};
+  const auto name = static_cast<std::uint32_t>(SipHash(identity_.key)(number, sizeof number));
+  return name != 0 && told_.try_emplace(name, arrivals).second ? name : 0;
+}
+
+void OfiPort::forget(std::uint32_t name) noexcept {
+  LockGuard guard(lock_);
+  told_.erase(name);
+}
+
+// A name that nobody has given is a stranger's, or of one who is forgotten.
+void OfiPort::deliver_written(std::uint64_t data) noexcept {
+  Arrivals to;
+  {
+    LockGuard guard(lock_);
+    const auto found = told_.find(static_cast<std::uint32_t>(data >> 32));
+    if (found != told_.end()) to = found->second;
+  }
+  if (to.arrived != nullptr) return to.arrived(to.owner, static_cast<std::uint32_t>(data));
+  counts_.strange.fetch_add(1, std::memory_order_relaxed);
+}
+
 bool OfiPort::start(RemoteAccess& access, OfiLane& lane) noexcept {
   LockGuard guard(lock_);
   access.lane = &lane;
@@ -145,17 +172,21 @@ void OfiPort::ask_for_parts() noexcept {
   }
 }
 
-// What is written has arrived in the memory there when it is said to be done.
+// What is written has arrived in the memory there when it is said to be done. What is told of there needs not: but of long ones, whose
+// parts would all be on their way otherwise (kPartsOfAccess).
 ssize_t OfiPort::start_part(const RemoteAccess& access, std::size_t bytes, fi_addr_t to, OfiPart& part) noexcept {
   const iovec piece{access.local + access.asked, bytes};
   void* descriptor = OfiMemory{static_cast<fid_mr*>(access.registration)}.descriptor();
   const fi_rma_iov remote{access.address + access.asked, bytes, access.key};
-  const fi_msg_rma message{&piece, &descriptor, 1, to, &remote, 1, &part.context, 0};
+  const std::uint64_t told = std::uint64_t{access.told} << 32 | (access.number + access.asked / kPartBytes);
+  const fi_msg_rma message{&piece, &descriptor, 1, to, &remote, 1, &part.context, told};
+  const std::uint64_t how = (access.told != 0 ? FI_REMOTE_CQ_DATA : 0) |
+                            (access.told == 0 || access.bytes > kPartBytes ? FI_DELIVERY_COMPLETE : 0);
   switch (access.kind) {
     case RemoteAccess::Kind::kRead:
       return fi_readmsg(endpoint_, &message, FI_COMPLETION);
     case RemoteAccess::Kind::kWrite:
-      return fi_writemsg(endpoint_, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+      return fi_writemsg(endpoint_, &message, FI_COMPLETION | how);
     case RemoteAccess::Kind::kPush:
       return fi_tsend(endpoint_, access.local, bytes, descriptor, to, access.key, &part.context);
     case RemoteAccess::Kind::kLand:

@@ -27,6 +27,13 @@ struct Exposure {
   void* registration = nullptr;        // the wire's
 };
 
+// Who is told here of what others write into memory of this process, part by part: by poll() of the VCI, with the number that the
+// writer has given to the part.
+struct Arrivals {
+  void (*arrived)(void* owner, std::uint32_t part) = nullptr;
+  void* owner = nullptr;
+};
+
 // Bytes that go straight from the memory of one process to that of the one at the other end of a lane.
 struct RemoteAccess {
   enum class Kind : std::uint8_t {
@@ -36,6 +43,10 @@ struct RemoteAccess {
     kLand,   // from there, pushed
   };
   std::uint64_t key = 0, address = 0;  // as exposed, also where it is pushed and nobody reads it
+  // Of a kWrite: what tell() gave there, and the number of its first part; each has kToldPart bytes but for the last. Each is told of
+  // there as it arrives, and if the write is not completed the peer is lost, as nobody knows what has been told. 0: nothing is told.
+  std::uint32_t told = 0, number = 0;
+  static constexpr std::size_t kToldPart = 512 << 10;
   std::byte* local = nullptr;
   std::size_t bytes = 0;
   Kind kind = Kind::kRead;
@@ -96,6 +107,9 @@ class TxLane {
   // other ends of all lanes from the same VCI, until conceal(). False: this wire doesn't, or cannot now.
   virtual bool expose(const void*, std::size_t, bool, Exposure*) noexcept { return false; }
   virtual void conceal(Exposure&) noexcept {}
+  // A name by which those other ends may have this process told of what they write here, until forget(). 0: this wire cannot tell.
+  virtual std::uint32_t tell(const Arrivals&) noexcept { return 0; }
+  virtual void forget(std::uint32_t) noexcept {}
   // Begins it, which is of some bytes; it must stay where it is until it is done. What is written has arrived then. False: nothing was begun, and
   // nobody will be told. REQUIRES: the lock of the VCI of this lane's sender; the other end has exposed it, to a lane between
   // the same two VCIs. A kLand: false, too, unless it is of all that came behind a packet, of the VCI's last poll().
@@ -158,6 +172,8 @@ class Wire {
   // Something must come from there, for which somebody waits; said again from time to time while that is so. True: that
   // took a question to the launcher. Any thread.
   virtual bool expect(ProcessId) noexcept { return false; }
+  // Somebody waits, who may wait for anyone: likewise.
+  virtual void expect_anyone() noexcept {}
   // Packets that were taken and are still here, of which no lane knows any more.
   virtual bool owes() const noexcept { return false; }
   // Of a VCI, that of strangers who meet no VCI with the first. Any thread.

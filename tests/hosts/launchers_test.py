@@ -62,10 +62,18 @@ class Foreign:
 
     def test_a_host_is_cut_off_that_was_never_sent_to(self):
         """Those who wait for it have watched it before."""
-        job = self.stand("receive")
-        job.wait_for(lambda: self.watched() == 2, "ranks 0 and 1 watch ranks 2 and 3")
+        self.assert_notices("receive", SILENT + "Recv")
+
+    def test_a_host_is_cut_off_and_who_waits_names_nobody(self):
+        """Somebody of each host watches the next one."""
+        self.assert_notices("anyone", SILENT + "Recv")
+
+    def assert_notices(self, place, regex):
+        """Ranks 0 and 1 do, which wait there for what does not come."""
+        job = self.stand(place)
+        job.wait_for(lambda: self.watched() == 2, "ranks 0 and 1 watch one of h1 each")
         self.hosts.cut("h1")
-        self.assert_ends(job, ["h0"], SILENT + "Recv")
+        self.assert_ends(job, ["h0"], regex)
 
     def test_a_rank_is_stopped(self):
         job = self.stand("messages")

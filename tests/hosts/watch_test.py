@@ -47,7 +47,8 @@ class Watched(Case):
         self.assert_fails(*self.cut("collectives"), lost(SECONDS, "MPI_(Allreduce|Bcast|Barrier)"))
 
     def test_the_network_is_cut_to_one_that_was_never_sent_to(self):
-        for place, call in (("receive", "MPI_Recv"), ("bcast", "MPI_Bcast")):
+        """Who waits for somebody watches it; and somebody of each host watches the next one."""
+        for place, call in (("receive", "MPI_Recv"), ("bcast", "MPI_Bcast"), ("anyone", "MPI_Recv"), ("test", "MPI_Test"), ("ibarrier", "MPI_Wait")):
             with self.subTest(place):
                 self.assert_fails(*self.cut(place), lost(SECONDS, call))
                 for path in self.directory.iterdir():

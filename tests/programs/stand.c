@@ -4,6 +4,9 @@
 //   collectives one after the other, small and large
 //   receive     the lower half waits for the first message ever from the upper half, which waits outside of MPI
 //   bcast       likewise for a broadcast
+//   anyone      likewise for a message of anyone
+//   test        likewise, by MPI_Test
+//   ibarrier    likewise for the upper half's part in a barrier that does not block
 //   go          each waits outside of MPI for the file DIRECTORY/go, and then it is as in messages
 //   finalize    all ranks but RANK, which stays before it, are in MPI_Finalize
 // A rank that is there makes the file DIRECTORY/there.<rank>; in messages and collectives again and again, as long as it gets on. Every
@@ -79,13 +82,22 @@ static void wait_to_go(void) {
 }
 
 static void from_upper(const char* place) {
-  int number;
+  int number, flag = 0;
+  MPI_Request request;
   there(world_rank);
   if (world_rank >= world_size / 2) wait_for_ever();
-  if (strcmp(place, "bcast") == 0)
+  if (strcmp(place, "bcast") == 0) {
     MPI_Bcast(&number, 1, MPI_INT, world_size - 1, MPI_COMM_WORLD);
-  else
-    MPI_Recv(&number, 1, MPI_INT, world_rank + world_size / 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (strcmp(place, "ibarrier") == 0) {
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (strcmp(place, "test") == 0) {
+    MPI_Irecv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &request);
+    while (!flag) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  } else {
+    int source = strcmp(place, "anyone") == 0 ? MPI_ANY_SOURCE : world_rank + world_size / 2;
+    MPI_Recv(&number, 1, MPI_INT, source, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
   CHECK(0, "something has come");
 }
 
@@ -102,7 +114,9 @@ int main(int argc, char** argv) {
   if (strcmp(place, "go") == 0) wait_to_go();
   if (strcmp(place, "messages") == 0 || strcmp(place, "go") == 0) messages();
   if (strcmp(place, "collectives") == 0) collectives();
-  if (strcmp(place, "receive") == 0 || strcmp(place, "bcast") == 0) from_upper(place);
+  static const char* const waiting[] = {"receive", "bcast", "anyone", "test", "ibarrier"};
+  for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++)
+    if (strcmp(place, waiting[i]) == 0) from_upper(place);
   if (strcmp(place, "finalize") == 0) {
     MPI_Barrier(MPI_COMM_WORLD);
     there(world_rank);

@@ -69,6 +69,57 @@ TEST_P(OfiTest, WritesWhatIsExposedToBeWritten) {
   back.conceal(exposure);
 }
 
+// Of each part once, when its bytes are there, and by its number; and of nothing under a name that is forgotten.
+TEST_P(OfiTest, IsToldOfWhatIsWritten) {
+  auto a = side(0), b = side(1);
+  TxLane &there = a->lane(1, 1, 0), &back = b->lane(0, 0, 1);
+  std::string memory(5 << 20, '-');
+  Exposure exposure;
+  ASSERT_TRUE(back.expose(memory.data(), memory.size(), true, &exposure));
+  std::string data;
+  struct Told {
+    const std::string& data;
+    const std::string& memory;
+    std::vector<std::uint32_t> numbers;
+  } told{data, memory, {}};
+  const std::uint32_t name = back.tell({[](void* owner, std::uint32_t number) {
+                                          auto& to = *static_cast<Told*>(owner);
+                                          to.numbers.push_back(number);
+                                          const std::size_t at = (number - 70) * RemoteAccess::kToldPart;
+                                          ASSERT_LT(at, to.data.size());
+                                          const std::string part = to.data.substr(at, RemoteAccess::kToldPart);
+                                          EXPECT_TRUE(to.memory.compare(at, part.size(), part) == 0) << number;
+                                        },
+                                        &told});
+  ASSERT_NE(name, 0u);
+  const auto write = [&](std::size_t bytes) {
+    data = pattern(static_cast<unsigned>(bytes), bytes);
+    told.numbers.clear();
+    Got put(exposure, bytes);
+    put.memory.replace(8, bytes, data);
+    put.kind = RemoteAccess::Kind::kWrite;
+    put.told = name;
+    put.number = 70;
+    EXPECT_TRUE(there.start(put));
+    const std::size_t parts = (bytes + RemoteAccess::kToldPart - 1) / RemoteAccess::kToldPart;
+    const auto strange = [&] { return b->wire->dropped(0).strange; };
+    const std::uint64_t before = strange();
+    EXPECT_TRUE(
+        until({a.get(), b.get()}, [&] { return put.ends != 0 && told.numbers.size() + strange() - before == parts; }));
+    EXPECT_TRUE(put.complete);
+    return strange() - before;
+  };
+  for (const std::size_t bytes : {1u, 4096u, (512u << 10) - 1, 512u << 10, (512u << 10) + 1, 4u << 20}) {
+    EXPECT_EQ(write(bytes), 0u);
+    std::ranges::sort(told.numbers);
+    for (std::size_t i = 0; i < told.numbers.size(); ++i) EXPECT_EQ(told.numbers[i], 70 + i) << bytes;
+  }
+  back.forget(name);
+  EXPECT_EQ(write(1), 1u);
+  EXPECT_TRUE(told.numbers.empty());
+  back.conceal(exposure);
+}
+
 // What may only be read stays as it is.
 TEST_P(OfiTest, NothingIsWrittenWhereOnlyReadsAreAllowed) {
   auto a = side(0), b = side(1);
