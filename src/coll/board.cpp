@@ -91,7 +91,7 @@ Outcome by_board(mpi::Comm& comm, const Start* start, const Round& round, Does d
   if (board == nullptr) return {};
   const Way way = way_of(comm, *board, round.bytes, does, block);
   if (way == Way::kCell) return carry_out(comm, *board, round);
-  const std::size_t piece = piece_of(round.bytes, {board->cell_bytes(), board->row_bytes(), true});
+  const std::size_t piece = piece_of(round.bytes, room_of(*board));
   return go_through(comm, *board, {.round = round, .way = way, .piece = piece}, round.bytes);
 }
 
@@ -116,7 +116,7 @@ Outcome board_gather(mpi::Comm& comm, const Start* start, Buffer send, Buffer re
 
 Outcome board_allgather(mpi::Comm& comm, const Start* start, Buffer send, Buffer recv_each) {
   const Round round = allgather_round(comm, send, recv_each);
-  return by_board(comm, start, round, Does::kMoves, round.bytes);
+  return by_board(comm, start, round, Does::kGathers, round.bytes);
 }
 
 Outcome board_scatter(mpi::Comm& comm, const Start* start, Buffer send_each, Buffer recv, int root) {
@@ -126,7 +126,7 @@ Outcome board_scatter(mpi::Comm& comm, const Start* start, Buffer send_each, Buf
 
 Outcome board_alltoall(mpi::Comm& comm, const Start* start, Buffer send_each, Buffer recv_each) {
   const Round round = alltoall_round(comm, send_each, recv_each);
-  return by_board(comm, start, round, Does::kMoves, round.each);
+  return by_board(comm, start, round, Does::kExchanges, round.each);
 }
 
 }  // namespace heddle::coll

@@ -61,8 +61,9 @@ wire::Board* open_together(mpi::Comm& comm, wire::NodeMemory& node) {
   }
   board->keep();
   // Not earlier: a process that has not begun yet cannot be found.
-  Straight found(comm, *board, 0, {.good = board->finds_all()});
+  Straight found(comm, *board, 0, {.good = board->finds_all(), .part = comm.process->domain().has_cores()});
   board->set_reaches_all(found.is_good() && found.places().all_good());
+  board->set_has_cores(found.is_good() && found.places().all([](int, Place place) { return place.part != 0; }));
   return board;
 }
 

@@ -22,11 +22,7 @@ Round allreduce_round(const mpi::Comm& comm, Buffer own, void* result, const Op&
 }
 
 Round reduce_round(const mpi::Comm& comm, Buffer own, void* result, const Op& op, int root) noexcept {
-  Round round = comm.rank == root ? allreduce_round(comm, own, result, op) : round_of(own);
-  round.op = &op;
-  round.all_wait = false;
-  if (comm.rank != root) round.wakes = root;
-  return round;
+  return to_root(comm, allreduce_round(comm, own, result, op), root);
 }
 
 // The items of this rank, of all operands.
@@ -88,6 +84,9 @@ Outcome board_allreduce(mpi::Comm& comm, const Start* start, Buffer own, void* r
   const Way way = way_of(comm, *board, round, Does::kAllreduces);
   if (way == Way::kCell) return carry_out(comm, *board, round);
   if (way == Way::kParts) return go_through(comm, *board, {round, way}, round.bytes);
+  if (way == Way::kPieces) {
+    return go_through(comm, *board, by_root(comm, round, piece_of(round.bytes, room_of(*board))), round.bytes);
+  }
   return long_allreduce(comm, *board, round);
 }
 

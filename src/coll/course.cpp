@@ -10,41 +10,38 @@
 namespace heddle::coll {
 namespace {
 
-// Bytes of a block from which it is read where it lies rather than sent, or taken from a cell; and of the part of the operands that a
-// rank combines (docs/decisions/collectives.md).
-constexpr std::size_t kShortestBlock = 32 << 10, kShortestPart = 16 << 10;
-
-constexpr std::size_t kShortPiece = 16 << 10, kLongPiece = 128 << 10, kUsualPieces = 8;
+// That a rank shows: for all, or for each.
+std::size_t blocks_of(const Round& round) noexcept { return round.bytes / round.each; }
 
 Parts parts_of(const mpi::Comm& comm, const Round& round) noexcept { return {round.shows.count, comm.size}; }
 
 }  // namespace
 
-std::size_t piece_of(std::size_t bytes, Room room) noexcept {
-  const std::size_t usual = std::clamp(bytes / kUsualPieces, kShortPiece, kLongPiece);
-  const std::size_t needed = room.any_turns ? 0 : bytes / (Run::kMostTurns - 1) + kCacheLine;
-  return std::min(std::max(usual, needed), room.row);
+Round to_root(const mpi::Comm& comm, Round all, int root) noexcept {
+  all.all_wait = false;
+  if (comm.rank == root) {
+    // Where the result goes over it, it must be combined before anything else is, item by item.
+    const bool is_over = all.shows.data == all.to.data && (comm.size > 2 || all.op->id == mpi::OpId::kUser);
+    all.is_kept = !is_over;
+    return all;
+  }
+  all.to = {};
+  all.last = -1;
+  all.wakes = root;
+  return all;
 }
 
-Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t bytes, Does does, std::size_t block,
-                Room room) noexcept {
-  const bool in_cell = bytes <= room.cell;
-  if (does == Does::kShows) return in_cell ? Way::kCell : Way::kMessages;
-  if (does == Does::kSpreads && (room.any_turns || piece_of(bytes, room) < room.row)) {
-    return in_cell && bytes < kShortestBlock ? Way::kCell : Way::kPieces;
+Course by_root(const mpi::Comm& comm, const Round& all, std::size_t piece) noexcept {
+  Round then{.bytes = all.bytes, .all_wait = false};
+  if (comm.rank == 0) {
+    then.shows = all.to;
+    then.wakes = Turn::kAll;
+  } else {
+    then.first = then.last = 0;
+    then.each = all.bytes;
+    then.to = all.to;
   }
-  if (does == Does::kMoves || does == Does::kSpreads) {
-    if (board.reaches_all() && block >= kShortestBlock) return Way::kRead;
-    return in_cell ? Way::kCell : Way::kMessages;
-  }
-  if (in_cell) return does == Does::kAllreduces && comm.size > 2 && bytes > kAlone ? Way::kParts : Way::kCell;
-  if (block > board.cell_bytes()) return Way::kMessages;
-  if (bytes / size_of(comm.size) < kShortestPart) {
-    const bool by_pieces = does == Does::kReduces && room.any_turns && block <= room.cell;
-    return by_pieces ? Way::kPieces : Way::kMessages;
-  }
-  if (!board.reaches_all()) return Way::kMessages;
-  return does == Does::kReduces ? Way::kReduce : does == Does::kShares ? Way::kShare : Way::kAllreduce;
+  return {.round = to_root(comm, all, 0), .way = Way::kPieces, .piece = piece, .then = then};
 }
 
 std::size_t Run::shown_bytes(unsigned turn) const noexcept {
@@ -58,50 +55,87 @@ std::size_t Run::shown_bytes(unsigned turn) const noexcept {
       if (turn == 0) return round.bytes;
       return size_of(parts_of(comm_, round).length(comm_.rank)) * raw_bytes(*round.shows.type);
     case Way::kPieces:
-      if (turn != 0) return round.shows.type != nullptr ? pieces().length(turn - 1) : 0;
-      return sizeof(Place);
+      if (turn == 0) return sizeof(Place);
+      if (round_of(turn).shows.type == nullptr) return 0;
+      return (round_of(turn).is_apart ? blocks_of(round_of(turn)) : 1) * piece(turn).bytes;
     default:
       return sizeof(Place);
   }
 }
 
 // Of operands as long as a cell allows; of data that one shows long enough that few turns do, and short enough that several are under way.
-Pieces Run::pieces() const noexcept {
-  const Round& round = course_.round;
+Pieces Run::pieces_of(const Round& round) const noexcept {
   if (round.op != nullptr) return {round.bytes, raw_bytes(*round.shows.type), board_.cell_bytes()};
+  if (round.is_apart) return {round.each, kCacheLine, board_.cell_bytes() / blocks_of(round)};
   return {round.bytes, kCacheLine, course_.piece};
 }
 
-// Of operands, as a round of its own.
-Round Run::piece(unsigned turn) const noexcept {
-  Round round = course_.round;
-  const Pieces all = pieces();
+Run::Piece Run::piece(unsigned turn) const noexcept {
+  const Round& round = round_of(turn);
+  const Pieces all = pieces_of(round);
+  const bool is_then = &round == &course_.then;
+  const std::size_t i = turn - 1 - (is_then ? pieces_of(course_.round).count() : 0);
+  return {round, all.begin(i), all.length(i), i + 1 == all.count() && (is_then || course_.then.bytes == 0)};
+}
+
+// As a round of their own.
+Round Run::operands(const Piece& piece) const noexcept {
+  Round round = piece.round;
   const std::size_t item = raw_bytes(*round.shows.type);
-  const auto first = static_cast<MPI_Count>(all.begin(turn - 1) / item);
-  round.bytes = all.length(turn - 1);
-  round.shows = round.shows.part(first, static_cast<MPI_Count>(round.bytes / item));
+  const auto first = static_cast<MPI_Count>(piece.at / item);
+  round.bytes = piece.bytes;
+  round.shows = round.shows.part(first, static_cast<MPI_Count>(piece.bytes / item));
   if (round.to.type != nullptr) round.to = round.to.part(first, round.shows.count);
   return round;
 }
 
 void Run::show_piece(unsigned turn, Turn& now) noexcept {
-  const Round& round = course_.round;
-  if (round.op != nullptr) return coll::show(now, piece(turn));
-  if (round.shows.type == nullptr) return now.show_nothing(round.wakes);
-  const Pieces all = pieces();
-  now.show_alone(round.wakes, [&](std::byte* to) {
-    std::memcpy(to, advance(round.shows.data, static_cast<MPI_Count>(all.begin(turn - 1))), all.length(turn - 1));
+  const Piece own = piece(turn);
+  if (own.round.op != nullptr) return coll::show(now, operands(own));
+  if (own.round.shows.type == nullptr) return now.show_nothing(own.round.wakes);
+  if (own.round.is_apart) return show_of_each(own, now);
+  now.show_alone(own.round.wakes, [&](std::byte* to) {
+    std::memcpy(to, advance(own.round.shows.data, static_cast<MPI_Count>(own.at)), own.bytes);
   });
 }
 
-Status Run::take_piece(unsigned turn, Turn& now) noexcept {
-  const Round& round = course_.round;
-  if (round.op != nullptr) return take(now, piece(turn));
-  const Pieces all = pieces();
-  if (round.to.type != nullptr) {
-    std::memcpy(advance(round.to.data, static_cast<MPI_Count>(all.begin(turn - 1))), now.row(), all.length(turn - 1));
+// The piece of the block for each other rank.
+void Run::show_of_each(const Piece& own, Turn& now) noexcept {
+  const std::size_t blocks = blocks_of(own.round);
+  now.show(now.bytes(), own.round.wakes, blocks * own.bytes, [&](std::byte* to) {
+    const auto* from = static_cast<const std::byte*>(own.round.shows.data) + own.at;
+    for (std::size_t i = 0; i < blocks; ++i) {
+      if (blocks == 1 || i != size_of(comm_.rank))
+        std::memcpy(to + i * own.bytes, from + i * own.round.each, own.bytes);
+    }
+  });
+}
+
+void Run::take_of_each(const Piece& all, Turn& now) noexcept {
+  const Round& round = all.round;
+  const std::size_t block = round.at / round.each;  // of each, this rank's
+  for (int rank = round.first; rank <= round.last; ++rank) {
+    if (rank == round.except) continue;
+    const std::byte* from = rank == comm_.rank ? static_cast<const std::byte*>(round.shows.data) + round.at + all.at
+                                               : now.place(rank, blocks_of(round) * all.bytes) + block * all.bytes;
+    std::byte* const to = static_cast<std::byte*>(round.to.data) + size_of(rank) * round.each + all.at;
+    if (to != from) std::memcpy(to, from, all.bytes);
   }
-  return now.status();
+}
+
+Run::Next Run::take_piece(unsigned turn, Turn& now) noexcept {
+  const Piece all = piece(turn);
+  if (all.round.op != nullptr) {
+    status_ = take(now, operands(all));
+  } else {
+    if (all.round.is_apart) {
+      take_of_each(all, now);
+    } else if (all.round.to.type != nullptr) {
+      std::memcpy(advance(all.round.to.data, static_cast<MPI_Count>(all.at)), now.row(), all.bytes);
+    }
+    status_ = now.status();
+  }
+  return all.is_last || !status_ ? Next::kOver : Next::kTurn;
 }
 
 void Run::show(unsigned turn, Turn& now, Turn* before) noexcept {
@@ -132,10 +166,10 @@ void Run::show(unsigned turn, Turn& now, Turn* before) noexcept {
 const void* Run::data_to_read() const noexcept {
   const Round& round = course_.round;
   const bool gives = round.shows.type != nullptr, takes = round.to.type != nullptr;
-  // In place what others want would be written over; an allreduce takes care of that.
+  // In place what others want would be written over; an allreduce takes care of that, and a piece is shown before any is taken over it.
   const bool is_over = gives && takes && round.shows.data == round.to.data && round.except != comm_.rank;
   if (course_.way == Way::kAllreduce || (course_.way == Way::kPieces && round.op != nullptr)) return round.shows.data;
-  if (is_over) return nullptr;
+  if (is_over && course_.way != Way::kPieces) return nullptr;
   if (course_.way != Way::kRead && course_.way != Way::kPieces) return round.shows.data;
   if (gives && !(round.shows.type->contiguous && size_of(round.shows.bytes()) == round.bytes)) return nullptr;
   if (takes && !(round.to.type->contiguous && size_of(round.to.bytes()) == round.each)) return nullptr;
@@ -162,8 +196,7 @@ Run::Next Run::act(unsigned turn, Turn& now) noexcept {
       return Next::kOver;
     case Way::kPieces:
       if (turn == 0) break;
-      status_ = take_piece(turn, now);
-      return turn == pieces().count() || !status_ ? Next::kOver : Next::kTurn;
+      return take_piece(turn, now);
     default:
       break;
   }

@@ -9,7 +9,8 @@
 //            kRead       two: all show addresses, and read what they need of the others' data where it lies; then that they have it
 //            kReduce, kShare  two: the same, each combines a part of the operands: for the root's result, for its own
 //            kAllreduce  three: the same, and between them all read the parts of the others
-//            kPieces     one, to see that all agree; then one for each piece of the root's data, or of the operands for it, through cells
+//            kPieces     one, to see that all agree; then one for each piece, through cells: of the root's data, of the operands for
+//                        it, of what all give to all; of an allreduce of the operands for rank 0, and then of its result
 //            kMessages   one, to see that all agree, since ranks that go different ways would wait for each other; then by messages
 //          Data that do not lie in one piece somewhere, and what could not be read in the end, go by messages: all ranks know the
 //          same about that.
@@ -35,16 +36,21 @@ struct Course {
   Way way = Way::kCell;
   int root = 0;           // kReduce
   std::size_t piece = 0;  // kPieces, of data that one rank shows: bytes of each at most
+  Round then = {};        // kPieces, of an allreduce: how the result comes to all
 };
 
-// What a collective does with what all show: some can only go through cells. kSpreads: one's data to all.
-enum class Does : std::uint8_t { kShows, kMoves, kSpreads, kReduces, kShares, kAllreduces };
+// What a collective does with what all show: some can only go through cells. kSpreads: one's data to all; kGathers: all's; kExchanges: of
+// each a block to each.
+enum class Does : std::uint8_t { kShows, kMoves, kSpreads, kGathers, kExchanges, kReduces, kShares, kAllreduces };
 
 // What a way is for. `cell`, `row`: their bytes; `any_turns`: not only kMostTurns.
 struct Room {
   std::size_t cell, row;
   bool any_turns;
 };
+
+// Of one that blocks.
+inline Room room_of(const wire::Board& board) noexcept { return {board.cell_bytes(), board.row_bytes(), true}; }
 
 // Which way it goes, by what all ranks know. `block`: the bytes that go from one rank to one other, of what moves; an item's, of what
 // is combined.
@@ -55,11 +61,15 @@ inline Way way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t b
                   std::size_t block) noexcept {
   if (bytes <= kAlone) [[likely]]
     return Way::kCell;
-  return long_way_of(comm, board, bytes, does, block, {board.cell_bytes(), board.row_bytes(), true});
+  return long_way_of(comm, board, bytes, does, block, room_of(board));
 }
 
 // Bytes of a piece of so many that one rank shows.
 std::size_t piece_of(std::size_t bytes, Room room) noexcept;
+// Of operations that combine: the round `all`, but only `root` takes the result.
+Round to_root(const mpi::Comm& comm, Round all, int root) noexcept;
+// The course by pieces of an allreduce that is the round `all`; `piece`: of its result.
+Course by_root(const mpi::Comm& comm, const Round& all, std::size_t piece) noexcept;
 // Of a course by pieces: as few as will do of at most `most` bytes, of whole units, all about as long. REQUIRES: unit <= most.
 class Pieces {
  public:
@@ -94,8 +104,8 @@ class Run {
   }
 
   // In turn number `turn`: whom this rank waits for, the bytes that it shows,
-  int first(unsigned turn) const noexcept { return waits_for_all(turn) ? 0 : course_.round.first; }
-  int last(unsigned turn) const noexcept { return waits_for_all(turn) ? comm_.size - 1 : course_.round.last; }
+  int first(unsigned turn) const noexcept { return waits_for_all(turn) ? 0 : round_of(turn).first; }
+  int last(unsigned turn) const noexcept { return waits_for_all(turn) ? comm_.size - 1 : round_of(turn).last; }
   std::size_t shown_bytes(unsigned turn) const noexcept;
   // shows them (`before`: the turn before, if there was one),
   void show(unsigned turn, Turn& now, Turn* before) noexcept;
@@ -113,10 +123,21 @@ class Run {
   bool waits_for_all(unsigned turn) const noexcept {
     return course_.way != Way::kCell && (course_.way != Way::kPieces || turn == 0);
   }
-  Pieces pieces() const noexcept;
-  Round piece(unsigned turn) const noexcept;
+  Pieces pieces_of(const Round& round) const noexcept;
+  const Round& round_of(unsigned turn) const noexcept {
+    return course_.then.bytes != 0 && turn > pieces_of(course_.round).count() ? course_.then : course_.round;
+  }
+  struct Piece {
+    const Round& round;
+    std::size_t at, bytes;
+    bool is_last;
+  };
+  Piece piece(unsigned turn) const noexcept;
+  Round operands(const Piece& piece) const noexcept;
   void show_piece(unsigned turn, Turn& now) noexcept;
-  Status take_piece(unsigned turn, Turn& now) noexcept;
+  void show_of_each(const Piece& own, Turn& now) noexcept;
+  void take_of_each(const Piece& all, Turn& now) noexcept;
+  Next take_piece(unsigned turn, Turn& now) noexcept;
   Place place(unsigned turn) const noexcept;
   const void* data_to_read() const noexcept;
   void take_parts(Turn& now) noexcept;

@@ -14,6 +14,7 @@ struct Round {
   std::size_t bytes = 0;  // of what each rank shows, as this rank's arguments say
   Buffer shows;           // no type: nothing, but that it is there
   bool raw = false;       // as it lies in memory (raw_bytes); otherwise packed
+  bool is_kept = false;   // nobody else reads it: it stays where it lies
   bool all_wait = true;   // for all; the same at each rank
   int wakes = Turn::kNobody;
   int first = 0, last = -1;  // the ranks that it waits for
@@ -33,7 +34,7 @@ inline Status error_of_own_block(std::size_t block, Buffer place) {
 }
 
 inline void show(Turn& turn, const Round& round) noexcept {
-  if (round.shows.type == nullptr) return turn.show_nothing(round.wakes);
+  if (round.shows.type == nullptr || round.is_kept) return turn.show_nothing(round.wakes);
   if (!round.raw) return turn.show(round.shows, round.wakes);
   turn.show(turn.bytes(), round.wakes, round.bytes,
             [&](std::byte* to) { std::memcpy(to, round.shows.data, round.bytes); });
@@ -43,7 +44,8 @@ inline void show(Turn& turn, const Round& round) noexcept {
 inline Status take(Turn& turn, const Round& round) noexcept {
   if (round.to.type == nullptr) return turn.status();
   if (round.op != nullptr) {
-    turn.fold(round.first, round.last, round.bytes, round.at, *round.op, round.to);
+    const void* own = round.is_kept ? round.shows.data : nullptr;
+    turn.fold(round.first, round.last, round.bytes, round.at, *round.op, round.to, own);
     return turn.status();
   }
   if (size_of(round.to.bytes()) != round.each) return error_of_own_block(round.each, round.to);

@@ -185,7 +185,9 @@ wire::Board::Shape shape_of(const mpi::Comm& comm, const wire::Board& common, co
     case Way::kParts:
       return wire::Board::shape_for_one(round.bytes, true);
     case Way::kPieces:
-      if (round.op != nullptr) return wire::Board::shape_for_one(cell_of_one(comm, common), is_for_all);
+      if (round.op != nullptr || round.is_apart) {
+        return wire::Board::shape_for_one(cell_of_one(comm, common), is_for_all && !round.is_apart);
+      }
       return wire::Board::shape_for_row(course.piece, size_of(comm.size));
     default:
       return wire::Board::shape_for_one(sizeof(Place), true);
@@ -253,6 +255,7 @@ Outcome set_up(mpi::Comm& comm, const Start& start, Course course, Does does, st
                   is_persistent};
   course.way = round.bytes <= kAlone ? Way::kCell : long_way_of(comm, *common, round.bytes, does, block, room);
   course.piece = piece_of(round.bytes, room);
+  if (course.way == Way::kPieces && does == Does::kAllreduces) course = by_root(comm, course.round, course.piece);
   if (is_persistent) return make_persistent(comm, start, course, *common, has_gaps);
   if (has_gaps) return {};
   BoardOperation* operation = operations.take(comm, course, start.steps);

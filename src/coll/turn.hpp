@@ -97,16 +97,20 @@ class Turn {
     return board_.place(op_, static_cast<std::uint32_t>(rank), bytes);
   }
   // `to` = the operands of ranks [first, last], combined, the highest first. Each shows `all` bytes, of which these items lie
-  // at `at`. REQUIRES: raw_bytes of the type.
-  void fold(int first, int last, std::size_t all, std::size_t at, const mpi::Op& op, Buffer to) noexcept {
+  // at `at`; `own`: this rank's lie there, and it has not shown them; null: it has. REQUIRES: raw_bytes of the type.
+  void fold(int first, int last, std::size_t all, std::size_t at, const mpi::Op& op, Buffer to,
+            const void* own = nullptr) noexcept {
     if (to.count == 0) return;
+    const auto operand = [&](int rank) {
+      return (own != nullptr && rank == comm_.rank ? static_cast<const std::byte*>(own) : place(rank, all)) + at;
+    };
     if (first == last) {
-      std::memcpy(to.data, place(last, all) + at, size_of(to.count) * raw_bytes(*to.type));
+      std::memcpy(to.data, operand(last), size_of(to.count) * raw_bytes(*to.type));
       return;
     }
-    mpi::reduce_into(op, place(last - 1, all) + at, place(last, all) + at, to.data, to.count, *to.type);
+    mpi::reduce_into(op, operand(last - 1), operand(last), to.data, to.count, *to.type);
     for (int rank = last - 2; rank >= first; --rank) {
-      mpi::reduce(op, place(rank, all) + at, to.data, to.count, *to.type);
+      mpi::reduce(op, operand(rank), to.data, to.count, *to.type);
     }
   }
 

@@ -131,6 +131,9 @@ class Board {
   // That all ranks may, as they have told each other.
   void set_reaches_all(bool reaches_all) noexcept { reaches_all_ = reaches_all; }
   bool reaches_all() const noexcept { return reaches_all_; }
+  // That there is a core of the node for each rank of the job there, likewise.
+  void set_has_cores(bool has_cores) noexcept { has_cores_ = has_cores; }
+  bool has_cores() const noexcept { return has_cores_; }
   // Between `here` and `address` in a rank's memory. REQUIRES: reaches_all(). False: not all of it.
   bool read(std::uint32_t rank, std::uint64_t address, std::byte* here, std::size_t bytes) noexcept;
   bool write(std::uint32_t rank, std::uint64_t address, const std::byte* here, std::size_t bytes) noexcept;
@@ -161,7 +164,7 @@ class Board {
   const Shape shape_;
   const std::vector<std::uint32_t> regions_;
   bool is_kept_ = false;
-  bool reaches_all_ = false;
+  bool reaches_all_ = false, has_cores_ = false;
   std::atomic<std::byte*> spare_{nullptr};
 };
 
