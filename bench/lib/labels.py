@@ -141,7 +141,8 @@ PARTITIONED = {"single": "one send", "multi": "a send each", "part": "partitione
                "times": "partitioned, mean up to this size ÷ the best single send of a peer"}
 
 # coll-<form>-<collective>-<ranks>
-FORMS = {"blocking": "", "nonblocking": ", nonblocking", "persistent": ", persistent", "init": ", to make the request"}
+FORMS = {"blocking": "", "nonblocking": ", nonblocking", "persistent": ", persistent", "init": ", to make the request",
+         "ratio": ", persistent ÷ blocking"}
 
 # flow-<layer>-<workload>-<what>
 LAYERS = {"credits": "credit", "recovery": "recovery", "mpi": "MPI"}

@@ -3,6 +3,7 @@
 import statistics
 
 import perceived
+import persistence
 import targets
 from labels import label
 
@@ -29,7 +30,7 @@ def summarise(samples, machine, libraries, turns, watch):
                      "libraries": {name: {"median": statistics.median(v), "spread": spread(v), "values": v}
                                    for name, v in by_library.items()},
                      "failures": samples.failures.get(key, {})})
-    rows += perceived.rows({"results": rows})
+    rows += perceived.rows({"results": rows}) + persistence.rows({"results": rows})
     limits = {(row["metric"], row["size"]): row["libraries"]["machine"] for row in rows if row["suite"] == "limits"}
     unsteady = {key for key, entry in limits.items() if key[0] != "busy" and entry["spread"] > NOISY}
     why_noisy = noisy(rows)

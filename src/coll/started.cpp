@@ -123,6 +123,7 @@ bool go_on(BoardOperation& operation) noexcept {
       case Run::Next::kTurn:
         ++operation.turn;
         begin_turn(operation);
+        operation.vci->domain().note_advance();
     }
   }
 }

@@ -118,9 +118,10 @@ unsigned Domain::run_idle_tasks(Vci& vci) noexcept {
 
 // A task that ends may be what another thread sleeps for: what it gave back, or that it is gone.
 unsigned Domain::run_tasks(TaskList& tasks, bool* contended) noexcept {
+  const std::uint32_t before = advances_.load(std::memory_order_relaxed);
   const unsigned ended = tasks.run(contended);
   if (ended != 0 && options_.threaded) bell().ring();
-  return ended;
+  return ended + (advances_.load(std::memory_order_relaxed) != before ? 1 : 0);
 }
 
 void Domain::progress_once(Vci& vci) noexcept {

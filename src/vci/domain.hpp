@@ -122,6 +122,10 @@ class Domain {
   void sleep(Look&& look) noexcept {
     bell().sleep(sleep_limit(), [&] { return look() || !arm_wires(); });
   }
+  // A task that has not ended has got on: who waits for it is not waiting in vain. By its step.
+  void note_advance() noexcept {
+    advances_.store(advances_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one that is lost is no matter
+  }
   // Something is expected until then (now_ns()): while no waiter lacks a core, none sleeps. Any thread; of several the
   // latest counts.
   void expect_until(std::int64_t when) noexcept {
@@ -232,6 +236,7 @@ class Domain {
   Losses losses_;
   std::atomic<std::int64_t> looked_at_{0};  // when, in ns
   std::atomic<std::int64_t> expected_until_{0};
+  std::atomic<std::uint32_t> advances_{0};
   std::atomic<unsigned> keen_{0};  // so many looks at other VCIs come every round
   AbandonedList abandoned_;
   VciPool pool_;
