@@ -11,7 +11,7 @@ def rows(results):
         _, form, what = metric.split("-", 2)
         blocking = measured.get((suite, f"coll-blocking-{what}", size), {})
         ratios = {name: [p / b for p, b in zip(persistent[name]["values"], blocking[name]["values"])]
-                  for name in persistent if name in blocking} if form == "persistent" else {}
+                  for name in persistent if name in blocking and len(blocking[name]["values"]) == len(persistent[name]["values"])} if form == "persistent" else {}
         if ratios:
             made.append({"suite": suite, "metric": f"coll-ratio-{what}", "size": size, "unit": "÷", "failures": {},
                          "libraries": {name: {"median": statistics.median(v), "spread": 0.0, "values": v} for name, v in ratios.items()}})

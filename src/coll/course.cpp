@@ -50,13 +50,13 @@ std::size_t Run::shown_bytes(unsigned turn) const noexcept {
     case Way::kMessages:
       return 0;
     case Way::kCell:
-      return round.shows.type != nullptr ? round.bytes : 0;
+      return round.shows.type != nullptr && !round.is_kept ? round.bytes : 0;
     case Way::kParts:
       if (turn == 0) return round.bytes;
       return size_of(parts_of(comm_, round).length(comm_.rank)) * raw_bytes(*round.shows.type);
     case Way::kPieces:
       if (turn == 0) return sizeof(Place);
-      if (round_of(turn).shows.type == nullptr) return 0;
+      if (round_of(turn).shows.type == nullptr || round_of(turn).is_kept) return 0;
       return (round_of(turn).is_apart ? blocks_of(round_of(turn)) : 1) * piece(turn).bytes;
     default:
       return sizeof(Place);
@@ -74,7 +74,7 @@ Run::Piece Run::piece(unsigned turn) const noexcept {
   const Round& round = round_of(turn);
   const Pieces all = pieces_of(round);
   const bool is_then = &round == &course_.then;
-  const std::size_t i = turn - 1 - (is_then ? pieces_of(course_.round).count() : 0);
+  const std::size_t i = turn - 1 - (is_then ? then_after_ : 0);
   return {round, all.begin(i), all.length(i), i + 1 == all.count() && (is_then || course_.then.bytes == 0)};
 }
 

@@ -70,7 +70,8 @@ std::size_t piece_of(std::size_t bytes, Room room) noexcept;
 Round to_root(const mpi::Comm& comm, Round all, int root) noexcept;
 // The course by pieces of an allreduce that is the round `all`; `piece`: of its result.
 Course by_root(const mpi::Comm& comm, const Round& all, std::size_t piece) noexcept;
-// Of a course by pieces: as few as will do of at most `most` bytes, of whole units, all about as long. REQUIRES: unit <= most.
+// Of a course by pieces: as few as will do of at most `most` bytes, of whole units, all about as long: so they belong in cells, not in
+// places for less, if all are longer than one. REQUIRES: unit <= most.
 class Pieces {
  public:
   Pieces(std::size_t bytes, std::size_t unit, std::size_t most) noexcept
@@ -95,7 +96,9 @@ class Run {
   enum class Next : std::uint8_t { kTurn, kOver, kMessages };
 
   Run(mpi::Comm& comm, wire::Board& board, const Course& course) noexcept
-      : comm_(comm), board_(board), course_(course) {}
+      : comm_(comm), board_(board), course_(course) {
+    if (course.then.bytes != 0) then_after_ = static_cast<unsigned>(pieces_of(course.round).count());
+  }
 
   // For the course once more.
   void restart() noexcept {
@@ -124,9 +127,7 @@ class Run {
     return course_.way != Way::kCell && (course_.way != Way::kPieces || turn == 0);
   }
   Pieces pieces_of(const Round& round) const noexcept;
-  const Round& round_of(unsigned turn) const noexcept {
-    return course_.then.bytes != 0 && turn > pieces_of(course_.round).count() ? course_.then : course_.round;
-  }
+  const Round& round_of(unsigned turn) const noexcept { return turn > then_after_ ? course_.then : course_.round; }
   struct Piece {
     const Round& round;
     std::size_t at, bytes;
@@ -149,8 +150,9 @@ class Run {
   mpi::Comm& comm_;
   wire::Board& board_;
   const Course& course_;
-  MPI_Count good_ = 0;  // of the turn before
-  MPI_Count part_ = 0;  // of an allreduce: the items of this rank's part that it has combined
+  unsigned then_after_ = ~0u;  // the last turn of course_.round, where another follows
+  MPI_Count good_ = 0;         // of the turn before
+  MPI_Count part_ = 0;         // of an allreduce: the items of this rank's part that it has combined
   bool has_part_ = false;
   Status status_ = Status::ok();
 };

@@ -187,7 +187,7 @@ wire::Board::Shape shape_of(const mpi::Comm& comm, const wire::Board& common, co
       return wire::Board::shape_for_one(round.bytes, true);
     case Way::kPieces:
       if (round.op != nullptr || round.is_apart) {
-        return wire::Board::shape_for_one(cell_of_one(comm, common), is_for_all && !round.is_apart);
+        return wire::Board::shape_for_one(cell_of_one(comm, common), false);  // pieces run ahead
       }
       return wire::Board::shape_for_row(course.piece, size_of(comm.size));
     default:

@@ -41,8 +41,8 @@ Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t byt
   if (does == Does::kSpreads && (room.any_turns || piece_of(bytes, room) < room.row)) {
     return in_cell && bytes < kShortestBlock ? Way::kCell : Way::kPieces;
   }
-  const bool is_short = does == Does::kGathers || (does == Does::kExchanges && comm.size == 2);
-  if (is_short && room.any_turns && block >= kShortestBlock) return Way::kPieces;
+  const bool by_pieces = does == Does::kGathers || (does == Does::kExchanges && comm.size == 2);
+  if (by_pieces && room.any_turns && block >= kShortestBlock) return Way::kPieces;
   if (does != Does::kReduces && does != Does::kShares && does != Does::kAllreduces) {
     if (board.reaches_all() && block >= kShortestBlock) return Way::kRead;
     return in_cell ? Way::kCell : Way::kMessages;
@@ -51,8 +51,7 @@ Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t byt
   if (in_cell) return does == Does::kAllreduces && comm.size > 2 && bytes > kAlone ? Way::kParts : Way::kCell;
   if (block > board.cell_bytes()) return Way::kMessages;
   if (bytes / size_of(comm.size) < kShortestPart) {
-    const bool by_pieces = does == Does::kReduces && room.any_turns && block <= room.cell;
-    return by_pieces ? Way::kPieces : Way::kMessages;
+    return does == Does::kReduces && room.any_turns && block <= room.cell ? Way::kPieces : Way::kMessages;
   }
   if (!board.reaches_all()) return Way::kMessages;
   return does == Does::kReduces ? Way::kReduce : does == Does::kShares ? Way::kShare : Way::kAllreduce;

@@ -212,7 +212,9 @@ void Receive::note(std::uint64_t at, std::uint64_t n) noexcept {
 }
 
 void Receive::note_written(std::uint32_t part) noexcept {
-  const std::uint64_t parts = parts_written(setup.each), within = part % parts * wire::RemoteAccess::kToldPart;
+  const std::uint64_t parts = parts_written(setup.each);
+  if (part >= args.total() / setup.each * parts) return;  // a stranger's guess
+  const std::uint64_t within = part % parts * wire::RemoteAccess::kToldPart;
   note(part / parts * setup.each + within, std::min(setup.each - within, wire::RemoteAccess::kToldPart));
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "p2p/loss.hpp"
 #include "p2p/request.hpp"
@@ -51,10 +52,11 @@ struct Writing : wire::RemoteAccess {
 void on_written(wire::RemoteAccess& access, bool is_there) NO_THREAD_SAFETY_ANALYSIS {
   Send::Group& group = *static_cast<Writing&>(access).group;
   Send& send = *group.send;
-  const bool was_told = access.told != 0;
+  const bool was_told = access.is_told();
   delete &static_cast<Writing&>(access);
   send.writing.fetch_sub(1, std::memory_order_release);
   if (!is_there) {
+    if (was_told) return;                                     // and the receiver is lost
     send.is_exposed.store(false, std::memory_order_relaxed);  // the others need not break off, too
     return send.lane->stream(group);
   }
@@ -259,6 +261,10 @@ bool Send::write(Group& group) noexcept {
   one->done = on_written;
   writing.fetch_add(1, std::memory_order_relaxed);
   if (lane->start(*one)) return true;
+  if (std::exchange(one->told, 0) != 0) {  // this provider cannot tell
+    one->failed = false;
+    if (lane->start(*one)) return true;
+  }
   writing.fetch_sub(1, std::memory_order_release);
   delete one;
   return false;

@@ -56,14 +56,17 @@ void Domain::set_unlimited(bool unlimited) noexcept {
   }
 }
 
+// Tasks first: one that others have brought to its end within the node is what is waited for, mostly.
 unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
-  unsigned moved = vci.progress();
+  bool contended = false;
+  const std::uint32_t before = advances();
+  if (!tasks_.empty() && run_tasks(tasks_, &contended) != 0) return 1;
+  unsigned moved = vci.progress() + (advances() != before ? 1 : 0);
   const bool in_turn = round % kForeignEvery == kForeignEvery - 1;
   if (kWithout != Without::kLocks && (in_turn || keen_.load(std::memory_order_relaxed) != 0)) {
     moved += progress_elsewhere(vci, in_turn);
   }
-  bool contended = false;
-  if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
+  if (moved != 0 && !tasks_.empty()) moved += run_tasks(tasks_, &contended);
   return moved;
 }
 
@@ -118,10 +121,9 @@ unsigned Domain::run_idle_tasks(Vci& vci) noexcept {
 
 // A task that ends may be what another thread sleeps for: what it gave back, or that it is gone.
 unsigned Domain::run_tasks(TaskList& tasks, bool* contended) noexcept {
-  const std::uint32_t before = advances_.load(std::memory_order_relaxed);
   const unsigned ended = tasks.run(contended);
   if (ended != 0 && options_.threaded) bell().ring();
-  return ended + (advances_.load(std::memory_order_relaxed) != before ? 1 : 0);
+  return ended;
 }
 
 void Domain::progress_once(Vci& vci) noexcept {
@@ -147,8 +149,9 @@ unsigned Domain::look(bool tasks, bool* contended) noexcept {
       moved += run_tasks(vci.idle_tasks(), contended);
     }
   }
+  const std::uint32_t before = advances();
   if (tasks && !tasks_.empty()) moved += run_tasks(tasks_, contended);
-  return moved;
+  return moved + (advances() != before ? 1 : 0);
 }
 
 // What comes from here on wakes whoever sleeps; false: something is there.

@@ -122,9 +122,9 @@ class Domain {
   void sleep(Look&& look) noexcept {
     bell().sleep(sleep_limit(), [&] { return look() || !arm_wires(); });
   }
-  // A task that has not ended has got on: who waits for it is not waiting in vain. By its step.
+  // Called by the step of a task that gets on without coming to its end: who waits for it does not wait in vain.
   void note_advance() noexcept {
-    advances_.store(advances_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one that is lost is no matter
+    advances_.store(advances() + 1, std::memory_order_relaxed);  // one that is lost is no matter
   }
   // Something is expected until then (now_ns()): while no waiter lacks a core, none sleeps. Any thread; of several the
   // latest counts.
@@ -190,6 +190,7 @@ class Domain {
     }
     return kSleepNs;
   }
+  std::uint32_t advances() const noexcept { return advances_.load(std::memory_order_relaxed); }
   bool is_expecting() const noexcept {
     const std::int64_t until = expected_until_.load(std::memory_order_relaxed);
     return until != 0 && now_ns() < until;

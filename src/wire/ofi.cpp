@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "mpi.h"
 #include "wire/descriptors.hpp"
 
@@ -277,13 +278,17 @@ bool OfiWire::expect(ProcessId peer) noexcept {
   return true;
 }
 
-// One of the next host, so that of each host somebody knows when it is gone, and no process has more than one to watch for that.
+// The next one of another host that is not lost, so that of each host somebody knows when it is gone, and no process has more than one to
+// watch for that.
 void OfiWire::expect_anyone() noexcept {
-  if (!watch_.asks()) return;
+  const std::int64_t now = now_ns();
+  if (!watch_.asks() || now < anyone_after_.load(std::memory_order_relaxed)) return;
+  anyone_after_.store(now + kAnyoneNs,
+                      std::memory_order_relaxed);  // its card may not be there, and the launcher slow to say so
   ProcessId next = options_.self;
   do {
     next = (next + 1) % options_.processes;
-  } while (next != options_.self && !reaches(next));
+  } while (next != options_.self && (!reaches(next) || watch_.is_done(next)));
   expect(next);
 }
 

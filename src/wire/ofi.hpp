@@ -123,8 +123,10 @@ class OfiWire final : public Wire, private OfiPort::Handler {
   int timer_ = -1;  // of flush_soon()
   std::atomic<bool> timer_runs_{false};
   std::atomic<OfiPort*> ports_[kMaxVcis] = {};
-  std::atomic<bool> armed_[kMaxVcis] = {};                      // the waker watches it
-  Sink* sinks_[kMaxVcis] = {};                                  // of the one in poll()
+  std::atomic<bool> armed_[kMaxVcis] = {};  // the waker watches it
+  Sink* sinks_[kMaxVcis] = {};              // of the one in poll()
+  static constexpr std::int64_t kAnyoneNs = 500'000'000;
+  std::atomic<std::int64_t> anyone_after_{0};                   // when somebody may be looked for again
   std::uint32_t in_vain_[kMaxVcis] = {};                        // polls; of the one in poll()
   std::vector<std::pair<ProcessId, std::uint32_t>> questions_;  // not answered yet; of the one in poll() of VCI 0
   std::atomic<std::size_t> unanswered_{0};                      // how many

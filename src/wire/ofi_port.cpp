@@ -207,7 +207,8 @@ bool OfiPort::owes() noexcept {
 
 void OfiPort::take_completion(const fi_cq_data_entry& entry) noexcept {
   // Written here; of a message that says the same there is an operation here.
-  if ((entry.flags & (FI_REMOTE_CQ_DATA | FI_RECV)) == FI_REMOTE_CQ_DATA) return written_.push_back(entry.data);
+  constexpr std::uint64_t kOwn = FI_RECV | FI_WRITE;
+  if ((entry.flags & (FI_REMOTE_CQ_DATA | kOwn)) == FI_REMOTE_CQ_DATA) return written_.push_back(entry.data);
   auto& operation = *static_cast<OfiOperation*>(entry.op_context);
   switch (operation.kind) {
     case OfiOperation::Kind::kSend:
@@ -373,7 +374,7 @@ unsigned OfiPort::poll(Handler& handler, unsigned limit) noexcept {
   for (std::size_t i = 0; i < ended_.size(); ++i) {
     const Ended ended = ended_[i];
     const auto& lane = static_cast<OfiLane&>(*ended.access->lane);
-    const bool was_told = ended.access->kind == RemoteAccess::Kind::kPush || ended.access->told != 0;
+    const bool was_told = ended.access->kind == RemoteAccess::Kind::kPush || ended.access->is_told();
     if (!ended.complete && was_told && std::ranges::count(lost_, lane.peer()) == 0) {
       handler.lost(lane.peer(), "the network has broken off what was sent there");
     }

@@ -189,6 +189,7 @@ class OfiPort {
   Status open_completion_queue();
   Status make_buffers();
   Status failed(const char* what, int code) const;
+  bool can_tell() const noexcept;
   // False: refused, and *mr is null.
   bool register_memory(const void* data, std::size_t bytes, std::uint64_t access, std::uint64_t key,
                        fid_mr** mr) noexcept;

@@ -40,10 +40,14 @@ void OfiPort::conceal(Exposure& exposure) noexcept {
   fi_close(&static_cast<fid_mr*>(exposure.registration)->fid);
 }
 
-// Nobody can guess a name.
-std::uint32_t OfiPort::tell(const Arrivals& arrivals) noexcept {
+bool OfiPort::can_tell() const noexcept {
   const fi_info& info = fabric_->info();
-  if (info.domain_attr->cq_data_size < sizeof(std::uint64_t) || info.ep_attr->max_msg_size < kPartBytes) return 0;
+  return info.domain_attr->cq_data_size >= sizeof(std::uint64_t) && info.ep_attr->max_msg_size >= kPartBytes;
+}
+
+// A stranger has to guess 32 bits.
+std::uint32_t OfiPort::tell(const Arrivals& arrivals) noexcept {
+  if (!can_tell()) return 0;
   LockGuard guard(lock_);
   const std::uint64_t number[] = {registered_++, identity_.self, vci_};
   const auto name = static_cast<std::uint32_t>(SipHash(identity_.key)(number, sizeof number));
@@ -73,7 +77,7 @@ bool OfiPort::start(RemoteAccess& access, OfiLane& lane) noexcept {
   OfiMemory memory;
   const bool lands = access.kind == RemoteAccess::Kind::kLand;
   if (std::ranges::count(lost_, lane.peer()) != 0 ||  // lose() ends what was there before
-      (lands && !take_behind(access)) ||
+      (access.told != 0 && !can_tell()) || (lands && !take_behind(access)) ||
       !register_local(access.local, access.bytes, access.kind == RemoteAccess::Kind::kWrite ? FI_WRITE : FI_READ,
                       &memory)) {
     return false;

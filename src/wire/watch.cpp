@@ -62,6 +62,12 @@ bool Watch::knows(ProcessId peer) noexcept {
   return timer_ < 0 || peers_.contains(peer);
 }
 
+bool Watch::is_done(ProcessId peer) noexcept {
+  std::lock_guard lock(mutex_);
+  const auto found = peers_.find(peer);
+  return found != peers_.end() && found->second.done;
+}
+
 void Watch::begin() noexcept {
   if (timer_ < 0 || runs_.load(std::memory_order_relaxed) || runs_.exchange(true)) return;
   const timespec every{tick_ms_ / 1000, tick_ms_ % 1000 * 1'000'000L};

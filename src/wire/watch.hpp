@@ -69,6 +69,8 @@ class Watch {
   // Whether this process has waited in vain for long enough to ask others.
   bool asks() const noexcept { return asks_.load(std::memory_order_relaxed); }
   bool knows(ProcessId peer) noexcept;
+  // It is lost, or has left.
+  bool is_done(ProcessId peer) noexcept;
   // Where `peer` answers.
   void know(ProcessId peer, const std::string& address, std::uint16_t port);
   // Somebody waits.

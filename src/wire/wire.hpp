@@ -47,6 +47,8 @@ struct RemoteAccess {
   // there as it arrives, and if the write is not completed the peer is lost, as nobody knows what has been told. 0: nothing is told.
   std::uint32_t told = 0, number = 0;
   static constexpr std::size_t kToldPart = 512 << 10;
+  // Some of it may have been told of.
+  bool is_told() const noexcept { return told != 0 && asked != 0; }
   std::byte* local = nullptr;
   std::size_t bytes = 0;
   Kind kind = Kind::kRead;
