@@ -37,8 +37,11 @@ Comm* take_comm(Process& process, Group& group, Address mine) noexcept {
 }
 
 Status connect(Comm& comm, const Address* addresses) noexcept {
-  if (const plan::Network* network = comm.process->network(); network != nullptr && !comm.plans.set_network(*network)) {
-    return error(MPI_ERR_NO_MEM, "no memory to choose a communicator's plans");
+  if (plan::Measurements* all = comm.process->measurements(); all != nullptr && comm.plans.ranks_of_node() > 1) {
+    std::shared_ptr<plan::Measured> measured =
+        all->of(static_cast<std::uint32_t>(comm.size), comm.plans.ranks_of_node());
+    if (measured == nullptr) return error(MPI_ERR_NO_MEM, "no memory to choose a communicator's plans");
+    comm.plans.use(std::move(measured));
   }
   const auto members = static_cast<std::size_t>(comm.peer_count);
   std::uint16_t asserted = comm.address.asserted;

@@ -134,7 +134,7 @@ void Process::read_network() {
   if (text.empty() || text == "off" || text == "profile") return;
   plan::Network network = plan::usual_network();
   if (plan::parse_network(text, "HEDDLE_NETWORK", &network)) {
-    network_ = network;
+    measurements_.emplace(network);
   } else if (boot_->rank() == 0) {
     boot::write_message(std::string("heddle: ") + last_error_detail() + "; it is not used");
   }

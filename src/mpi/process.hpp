@@ -100,7 +100,7 @@ class Process {
   // HEDDLE_PLANS_AT_CREATION, where a communicator's info does not ask for it.
   bool plans_at_creation() const noexcept { return plans_at_creation_; }
   // What messages between nodes cost; null: it was not measured.
-  const plan::Network* network() const noexcept { return network_ ? &*network_ : nullptr; }
+  plan::Measurements* measurements() noexcept { return measurements_ ? &*measurements_ : nullptr; }
 
   // A communicator over `group` (its reference moves in) in which this process listens at `mine` and rank i at
   // addresses[i]; with a remote group (whose reference moves in, too) an intercommunicator, and rank i is of that. Local.
@@ -142,7 +142,7 @@ class Process {
   plan::Forced forced_plans_;
   bool is_reproducible_ = false;
   bool plans_at_creation_ = false;
-  std::optional<plan::Network> network_;
+  std::optional<plan::Measurements> measurements_;
   int world_threads_ = MPI_THREAD_SINGLE;
 };
 

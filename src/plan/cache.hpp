@@ -27,14 +27,9 @@ class Cache {
   void force(const Forced* forced) noexcept { forced_ = forced; }
   // ranks_of_node(), the same on all ranks. REQUIRES: before the first plan.
   void set_ranks_of_node(std::uint32_t ppn) noexcept { ppn_ = ppn; }
-  // What messages cost, the same on all ranks and at each call; it says which plan where ranks share nodes. False: no memory.
-  // REQUIRES: likewise.
-  bool set_network(Network network) noexcept {
-    if (ppn_ == 1 || measured_ != nullptr) return true;
-    network.ppn = ppn_;
-    measured_.reset(new (std::nothrow) Measured(network));
-    return measured_ != nullptr;
-  }
+  std::uint32_t ranks_of_node() const noexcept { return ppn_; }
+  // What says which plan where ranks share nodes; of as many ranks as the plans, and the same on all. REQUIRES: likewise.
+  void use(std::shared_ptr<Measured> measured) noexcept { measured_ = std::move(measured); }
 
   // Each reduction by one algorithm, whatever its bytes, the nodes, and what is forced: with the same operands the same bits. Any time
   // when no collective is called; the same on all ranks.
@@ -88,7 +83,7 @@ class Cache {
   const Forced* forced_;
   std::atomic<bool> reproducible_{false};
   std::uint32_t ppn_ = 1;
-  std::unique_ptr<Measured> measured_;
+  std::shared_ptr<Measured> measured_;
   std::atomic<std::uint32_t> count_{0};
   std::atomic<std::uint64_t> compiled_{0};
   List lists_[kLists];

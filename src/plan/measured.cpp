@@ -64,4 +64,17 @@ std::uint8_t Measured::simulate_for(const Spec& asked, std::uint32_t usual) noex
   return 0;
 }
 
+std::shared_ptr<Measured> Measurements::of(std::uint32_t ranks, std::uint32_t ppn) noexcept try {
+  std::lock_guard lock(mutex_);
+  std::shared_ptr<Measured>& made = made_[{ranks, ppn}];
+  if (made == nullptr) {
+    Network network = network_;
+    network.ppn = ppn;
+    made = std::make_shared<Measured>(network);
+  }
+  return made;
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
 }  // namespace heddle::plan

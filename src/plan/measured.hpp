@@ -4,7 +4,7 @@
 // Method:  the rules that can do the call are compiled and simulated (cost.hpp), once for each rule of the table, with a short and a long
 //          vector of those that it is for. Another rule is taken in its place where it is kClear times as fast for both: a simulation knows neither noise nor how many cores
 //          there are. That is remembered. All ranks have the same numbers, and so the same answer.
-//          So lengths on which ranks disagree give them different plans only where they do so by the table.
+//          Lengths on which ranks disagree give them different plans only where they do so by the table.
 // Threads: any. Two that ask for one thing at once both simulate.
 // Cost:    200 bytes; first calls of up to eight simulations each, of an allreduce: 2 ms for 64 ranks, 10 ms for 256.
 #pragma once
@@ -12,6 +12,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 #include "plan/choose.hpp"
 #include "plan/cost.hpp"
@@ -51,6 +55,20 @@ class Measured {
   const Network network_;
   // By whether the order matters, and the table's rule: 1 + that in its place; 0: not asked for yet.
   std::atomic<std::uint8_t> known_[2][kMostRules] = {};
+};
+
+// Those of a process: what one communicator has simulated, another of as many ranks need not.
+class Measurements {
+ public:
+  explicit Measurements(const Network& network) noexcept : network_(network) {}
+
+  // `ppn`: ranks_of_node(). Null: no memory.
+  std::shared_ptr<Measured> of(std::uint32_t ranks, std::uint32_t ppn) noexcept;
+
+ private:
+  const Network network_;
+  std::mutex mutex_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<Measured>> made_;
 };
 
 }  // namespace heddle::plan

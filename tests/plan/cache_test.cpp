@@ -144,7 +144,7 @@ TEST(Cache, MeasuredNetworksDecide) {
   const auto chosen = [](double latency, Collective c, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t ppn) {
     Cache cache;
     cache.set_ranks_of_node(ppn);
-    EXPECT_TRUE(cache.set_network(network_of(latency, ppn)));
+    if (ppn > 1) cache.use(std::make_shared<Measured>(network_of(latency, ppn)));
     const Spec spec{c, ranks, 0, false};
     const Plan* kept = nullptr;
     Plan spare;
@@ -163,6 +163,18 @@ TEST(Cache, MeasuredNetworksDecide) {
   EXPECT_EQ(chosen(1e-7, Collective::kAllreduce, 12, 8, 4), "nodes 4 1");
   EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 8, 8, 4), "recursive");
   EXPECT_EQ(chosen(1e-3, Collective::kAllreduce, 8, 8, 1), "recursive");  // no two share a node: the table
+}
+
+// What one communicator has found out another of as many ranks knows, and none of other numbers.
+TEST(Cache, MeasurementsAreShared) {
+  Measurements all(network_of(1e-3, 1));
+  const std::shared_ptr<Measured> one = all.of(32, 16);
+  ASSERT_NE(one, nullptr);
+  EXPECT_EQ(all.of(32, 16), one);
+  EXPECT_NE(all.of(32, 8), one);
+  EXPECT_NE(all.of(16, 16), one);
+  const Spec spec{Collective::kBcast, 32, 0, false};
+  EXPECT_EQ(one->choose(spec, 8), Measured(network_of(1e-3, 16)).choose(spec, 8));
 }
 
 TEST(Cache, MeasuredNetworksHaveOnePlanForAllBytesWhereTheTableHas) {
@@ -243,13 +255,11 @@ TEST(Cache, WhatAMeasuredNetworkChoosesIsRight) {
 
 // So that no collective of the usual kinds compiles anything later.
 TEST(Cache, UsualPlansAreThereForAllBytes) {
-  Network network = usual_network();
-  network.between = {1e-7, 1e-8, 1e-8, 1e-11};
   for (const std::uint32_t ppn : {1u, 4u}) {
     for (const bool measured : {false, true}) {
       Cache cache;
       cache.set_ranks_of_node(ppn);
-      ASSERT_TRUE(!measured || cache.set_network(network));
+      if (measured && ppn > 1) cache.use(std::make_shared<Measured>(network_of(1e-7, ppn)));
       cache.add_usual(12, 5);
       const std::uint64_t compiled = cache.compiled();
       EXPECT_GE(compiled, std::size(Cache::kUsual));
