@@ -110,7 +110,8 @@ bool go_on(BoardOperation& operation) noexcept {
       operation.waits.reset();
       run.show(operation.turn, now, operation.turn != 0 ? &*operation.turns[(operation.turn + 1) % 2] : nullptr);
       operation.has_shown = true;
-      if (!all_are_here(operation, now)) now.show_again();  // this program may compute now, while others sleep
+      if (!all_are_here(operation, now))
+        now.between_show_and_look();  // this program may compute now, while others sleep
     }
     if (!all_are_here(operation, now)) return false;
     const int first = run.first(operation.turn), last = run.last(operation.turn);

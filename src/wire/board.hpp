@@ -112,8 +112,8 @@ class Board {
       ring_everybody();
   }
   void show_apart(std::uint64_t op, std::uint64_t claim) noexcept { lines_.show_apart(op, claim); }
-  // Of ranks that show at the same time and look only once, at least one sees all the others if each shows again before it looks.
-  void show_again(std::uint64_t op) noexcept { lines_.show_again(op); }
+  // Of ranks that show at the same time and look only once, at least one sees all the others if this is between the two at each.
+  void between_show_and_look() noexcept { lines_.between_show_and_look(); }
 
   bool has_shown(std::uint64_t op, std::uint32_t rank) noexcept { return lines_.has_shown(op, rank); }
   // `*next`: the first rank that has not, as far as an earlier look has found; at first 0.

@@ -15,9 +15,8 @@
 //          somebody only when somebody waits for a place. Both stand in the head.
 // Threads: operations begin, and those that are not apart are shown and awaited, one at a time; each apart by one thread at a time, which
 //          may be another. end_apart() by any.
-// Order:   `shown` and `through` are published with release, after what was written and what was read. Looks at the others' are
-//          sequentially consistent: one that comes after show_again() must not miss who has shown again before. A sleeper has a fence of
-//          its own (doorbell.hpp). `apart_` is counted down with release: who sees none publishes also what those apart have read.
+// Order:   `shown` and `through` are published with release, after what was written and what was read. Who shows and looks only once has
+//          a fence in between; a sleeper one of its own (doorbell.hpp). Looks at `through` are sequentially consistent, as is begin_to_wait(). `apart_` is counted down with release: who sees none publishes also what those apart have read.
 // Cost:    to show: three stores, a load of its own and one of the head; to look: a line of each.
 #pragma once
 
@@ -89,11 +88,12 @@ class BasicBoardLines {
     own.claim = claim;
     own.shown.store(op, std::memory_order_release);
   }
-  // Of ranks that show at the same time and look only once, at least one sees all the others if each shows again before it looks.
-  void show_again(std::uint64_t op) noexcept { line(op, rank_).shown.exchange(op, std::memory_order_seq_cst); }
+  // Of ranks that show at the same time and look only once, at least one sees all the others if this is between the two at each. Writing
+  // the line once more, with an exchange, would do the same, and take it from those who read it.
+  void between_show_and_look() noexcept { Atomics::fence(std::memory_order_seq_cst); }
 
   bool has_shown(std::uint64_t op, std::uint32_t rank) noexcept {
-    return line(op, rank).shown.load(std::memory_order_seq_cst) >= op;
+    return line(op, rank).shown.load(std::memory_order_acquire) >= op;
   }
   // `*next`: the first rank that has not, as far as an earlier look has found; at first 0.
   bool all_have_shown(std::uint64_t op, std::uint32_t* next) noexcept {

@@ -23,6 +23,9 @@ struct Untimed : ModelAtomics {
 struct WithoutHeavyFence : Untimed {
   static void heavy_fence() noexcept {}
 };
+struct WithWeakFence : Untimed {
+  static void fence(std::memory_order) noexcept { Untimed::fence(std::memory_order_acq_rel); }
+};
 struct WithoutWake : Untimed {
   static void futex_wake(const atomic<std::uint32_t>&, int) noexcept {}
 };
