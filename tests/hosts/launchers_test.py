@@ -62,16 +62,16 @@ class Foreign:
 
     def test_a_host_is_cut_off_that_was_never_sent_to(self):
         """Those who wait for it have watched it before."""
-        self.assert_notices("receive", SILENT + "Recv")
+        self.assert_notices("receive", 3, SILENT + "Recv")
 
     def test_a_host_is_cut_off_and_who_waits_names_nobody(self):
         """Somebody of each host watches the next one."""
-        self.assert_notices("anyone", SILENT + "Recv")
+        self.assert_notices("anyone", 2, SILENT + "Recv")
 
-    def assert_notices(self, place, regex):
-        """Ranks 0 and 1 do, which wait there for what does not come."""
+    def assert_notices(self, place, watched, regex):
+        """Ranks 0 and 1 do, which wait there for what does not come: each watches rank 2, and whom it waits for."""
         job = self.stand(place)
-        job.wait_for(lambda: self.watched() == 2, "ranks 0 and 1 watch one of h1 each")
+        job.wait_for(lambda: self.watched() == watched, f"ranks 0 and 1 watch ranks of h1 by {watched} connections")
         self.hosts.cut("h1")
         self.assert_ends(job, ["h0"], regex)
 
