@@ -19,6 +19,11 @@ struct Parts {
   Buffer of(Buffer whole, int rank) const noexcept { return whole.part(begin(rank), length(rank)); }
 };
 
+// Whether what is combined may not be made where the own operand lies: only if that is needed once, and then item by item.
+inline bool must_be_aside(const mpi::Comm& comm, const void* own, const void* result, const Op& op) noexcept {
+  return own == result && (comm.size > 2 || op.id == mpi::OpId::kUser);
+}
+
 class Combining {
  public:
   // Items are combined in chunks of so many bytes, which stay in a core's cache: two operands and the result.
@@ -39,8 +44,7 @@ class Combining {
   // The items of all operands from `first` on, as many as `to` has, combined from the highest rank downwards. Returns how many
   // there are: fewer where an operand could not be read. `to` may be where the own operand's items lie.
   MPI_Count into(MPI_Count first, Buffer to) noexcept {
-    // A chunk may be made where the own operand lies only if that is needed once, and then item by item.
-    const bool aside = own_.part(first, 0).data == to.data && (comm_.size > 2 || op_.id == mpi::OpId::kUser);
+    const bool aside = must_be_aside(comm_, own_.part(first, 0).data, to.data, op_);
     auto* const out = static_cast<std::byte*>(to.data);
     return run(first, to.count, aside ? nullptr : out, [&](std::size_t at, const std::byte* chunk, std::size_t bytes) {
       if (aside) std::memcpy(out + at, chunk, bytes);

@@ -20,9 +20,7 @@ Parts parts_of(const mpi::Comm& comm, const Round& round) noexcept { return {rou
 Round to_root(const mpi::Comm& comm, Round all, int root) noexcept {
   all.all_wait = false;
   if (comm.rank == root) {
-    // Where the result goes over it, it must be combined before anything else is, item by item.
-    const bool is_over = all.shows.data == all.to.data && (comm.size > 2 || all.op->id == mpi::OpId::kUser);
-    all.is_kept = !is_over;
+    all.is_kept = !must_be_aside(comm, all.shows.data, all.to.data, *all.op);
     return all;
   }
   all.to = {};

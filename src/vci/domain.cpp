@@ -56,18 +56,16 @@ void Domain::set_unlimited(bool unlimited) noexcept {
   }
 }
 
-// Tasks first: one that others have brought to its end within the node is what is waited for, mostly.
 unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
-  bool contended = false;
-  const std::uint32_t before = advances();
-  if (!tasks_.empty() && run_tasks(tasks_, &contended) != 0) return 1;
-  unsigned moved = vci.progress() + (advances() != before ? 1 : 0);
+  unsigned moved = vci.progress();
   const bool in_turn = round % kForeignEvery == kForeignEvery - 1;
   if (kWithout != Without::kLocks && (in_turn || keen_.load(std::memory_order_relaxed) != 0)) {
     moved += progress_elsewhere(vci, in_turn);
   }
-  if (moved != 0 && !tasks_.empty()) moved += run_tasks(tasks_, &contended);
-  return moved;
+  bool contended = false;
+  const std::uint32_t before = advances();
+  if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
+  return moved + (advances() != before ? 1 : 0);
 }
 
 unsigned Domain::poll_others(Vci& vci) noexcept {

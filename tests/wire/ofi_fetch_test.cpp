@@ -27,6 +27,13 @@ struct Got : RemoteAccess {
   bool complete = false;
 };
 
+struct Put : Got {
+  Put(const Exposure& to, const std::string& data) : Got(to, data.size()) {
+    memory.replace(8, bytes, data);
+    kind = Kind::kWrite;
+  }
+};
+
 TEST_P(OfiTest, FetchesWhatIsExposed) {
   auto a = side(0), b = side(1);
   TxLane &there = a->lane(1, 1, 0), &back = b->lane(0, 0, 1);
@@ -54,9 +61,7 @@ TEST_P(OfiTest, WritesWhatIsExposedToBeWritten) {
   ASSERT_TRUE(back.expose(memory.data(), memory.size(), true, &exposure));
   for (const std::size_t bytes : {1u, 7u, 4096u, (1u << 20) - 1, 1u << 20, (1u << 20) + 1, 20u << 20}) {
     const std::string data = pattern(static_cast<unsigned>(bytes), bytes);
-    Got put(exposure, bytes);
-    put.memory.replace(8, bytes, data);
-    put.kind = RemoteAccess::Kind::kWrite;
+    Put put(exposure, data);
     put.address += 100;
     ASSERT_TRUE(there.start(put));
     ASSERT_TRUE(until({a.get(), b.get()}, [&] { return put.ends != 0; })) << bytes;
@@ -95,9 +100,7 @@ TEST_P(OfiTest, IsToldOfWhatIsWritten) {
   const auto write = [&](std::size_t bytes) {
     data = pattern(static_cast<unsigned>(bytes), bytes);
     told.numbers.clear();
-    Got put(exposure, bytes);
-    put.memory.replace(8, bytes, data);
-    put.kind = RemoteAccess::Kind::kWrite;
+    Put put(exposure, data);
     put.told = name;
     put.number = 70;
     EXPECT_TRUE(there.start(put));
