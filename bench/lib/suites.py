@@ -360,8 +360,12 @@ def partitioned_runs(threads, iterations, sizes):
             for ms, noise in PARTITIONED_NOISE for way in PARTITIONED_WAYS]
 
 
-def partitioned(_):
-    return partitioned_runs(16, {10: 20, 100: 5}, [64 << 10 << 2 * i for i in range(6)])
+def partitioned(machine, threads=16):
+    return partitioned_runs(threads, {10: 20, 100: 5}, [64 << 10 << 2 * i for i in range(6)])
+
+
+def partitioned_64(machine):
+    return partitioned(machine, threads=64)
 
 
 def partitioned_long(_):
@@ -416,6 +420,7 @@ SUITES = {suite.name: suite for suite in (
     Programs("datatypes", "MPI_Pack and MPI_Unpack against memcpy and a plain loop; messages of strided types", datatypes),
     Programs("reductions", "MPI_Reduce_local of operations and types against memcpy", reductions),
     Programs("partitioned", "16 threads fill one message: perceived bandwidth beside single and many sends, early arrival", partitioned),
+    WhenNamed("partitioned-64", "the same with 64 threads", "takes ten minutes a turn; name it to run it", partitioned_64),
     WhenNamed("partitioned-long", "the same with 16 and 64 threads, 11 sizes, 100 iterations: more than an hour a turn",
              "takes more than an hour a turn; name it to run it", partitioned_long),
     Programs("oversubscribed", "16 ranks, or 2 for each core: ring of sendrecv, barrier, allreduce", oversubscribed),

@@ -10,18 +10,47 @@
 //          there is no convoy. The owner gives it back with a plain store and then reads `sleepers`, with no fence
 //          between: the sleeper makes up for that with heavy_fence(), as in doorbell.hpp. `elide()` turns the lock off
 //          for a process with one thread.
+// Work:    a thread that must not wait (MPI_Pready) leaves what it wants done under the lock, and goes: whoever gives the lock
+//          back looks whether something was left, and takes it again for that (flat combining). Who leaves something looks at
+//          the lock afterwards; both have a fence between, so one of them sees the other. That is a fence for each who gives
+//          back a lock at which work is expected, and for nobody else.
 // Cost:    one locked instruction to take, a store and a load to give back; a predicted branch each when elided.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "base/ablation.hpp"
 #include "base/annotations.hpp"
 #include "base/atomics.hpp"
+#include "base/push_stack.hpp"
 
 namespace heddle {
+
+// What is to be done under a lock by whoever has it.
+struct LockedWork {
+  enum class Next {
+    kDone,     // and it may be gone
+    kOutside,  // call it again, without the lock
+    kInside,   // call it again, with the lock, which others may take before
+  };
+  // `inside`: with the lock, which it must not give back. Else without, and it must not take it.
+  Next (*run)(LockedWork&, bool inside) = nullptr;
+  LockedWork* next = nullptr;  // the lock's own
+};
+
+// By who need not wait for the lock.
+template <class Mutex>
+void do_at_once(Mutex& lock, LockedWork& work) noexcept NO_THREAD_SAFETY_ANALYSIS {
+  for (auto next = LockedWork::Next::kInside; next != LockedWork::Next::kDone;) {
+    const bool inside = next == LockedWork::Next::kInside;
+    if (inside) lock.lock();
+    next = work.run(work, inside);
+    if (inside) lock.unlock();
+  }
+}
 
 template <class Atomics = StdAtomics, int kLooks = 7, int kYields = 64>
 class CAPABILITY("mutex") BasicLock {
@@ -39,11 +68,15 @@ class CAPABILITY("mutex") BasicLock {
     }
   }
 
+  // Of this moment.
+  bool is_held() const noexcept { return word_.load(std::memory_order_relaxed) == kHeld; }
+
   void unlock() noexcept RELEASE() {
     if (unlock_quietly()) [[unlikely]]
       wake();
   }
-  // unlock() in two steps, for a caller with something to do between them. True: somebody sleeps, call wake() soon.
+  // unlock() in two steps, for a caller with something to do between them. True: somebody sleeps or may have left work,
+  // call wake() soon.
   [[nodiscard]] bool unlock_quietly() noexcept RELEASE() {
     if (elided_) return false;
     word_.store(kFree, std::memory_order_release);
@@ -51,11 +84,35 @@ class CAPABILITY("mutex") BasicLock {
     return sleepers_.load(std::memory_order_relaxed) != 0;
   }
   [[gnu::noinline, gnu::cold]] void wake() noexcept {
-    if (sleepers_.load(std::memory_order_relaxed) != 0) Atomics::futex_wake(word_, 1);
+    if (sleepers_.load(std::memory_order_relaxed) >= kExpectsWork) {
+      Atomics::fence(std::memory_order_seq_cst);
+      do_work();
+    }
+    wake_sleeper();
+  }
+
+  // Before the first leave(): from now on every unlock() is followed by a fence and a look.
+  void expect_work() noexcept REQUIRES(this) {
+    if (sleepers_.load(std::memory_order_relaxed) < kExpectsWork) {
+      sleepers_.fetch_add(kExpectsWork, std::memory_order_relaxed);
+    }
+  }
+  // Has the work done, now or by whoever holds the lock; does not wait.
+  void leave(LockedWork& work) noexcept {
+    if (elided_) return do_at_once(*this, work);
+    if (take()) {
+      work.next = nullptr;
+      do_and_give_back(&work);
+    } else {
+      work_.push(work);
+      Atomics::fence(std::memory_order_seq_cst);
+    }
+    do_work();
   }
 
  private:
   static constexpr std::uint32_t kFree = 0, kHeld = 1;
+  static constexpr std::uint32_t kExpectsWork = 1U << 31;  // in the count of sleepers: as if there were always one
   static constexpr std::int64_t kSleepNs = 1'000'000;  // short, for where heavy_fence() is refused; else a wake ends it
 
   [[gnu::noinline]] void lock_slow() noexcept {
@@ -70,6 +127,36 @@ class CAPABILITY("mutex") BasicLock {
     sleepers_.fetch_sub(1, std::memory_order_relaxed);
   }
 
+  void wake_sleeper() noexcept {
+    if (sleepers_.load(std::memory_order_relaxed) % kExpectsWork != 0) Atomics::futex_wake(word_, 1);
+  }
+
+  // All that is left, unless another thread has the lock, who will look.
+  void do_work() noexcept {
+    while (work_.first() != nullptr && take()) do_and_give_back(work_.take_oldest_first());
+  }
+  void do_and_give_back(LockedWork* work) noexcept {
+    LockedWork* outside = run_all(work, true);
+    word_.store(kFree, std::memory_order_release);
+    Atomics::light_fence();
+    wake_sleeper();
+    while (outside != nullptr) outside = run_all(outside, false);
+    Atomics::fence(std::memory_order_seq_cst);  // as in leave() and in wake()
+  }
+  // Returns what is to go on outside; what is to go on inside is left again.
+  LockedWork* run_all(LockedWork* work, bool inside) noexcept {
+    LockedWork *outside = nullptr, **end = &outside;
+    while (work != nullptr) {
+      LockedWork& one = *std::exchange(work, work->next);
+      const LockedWork::Next next = one.run(one, inside);
+      if (next == LockedWork::Next::kInside) work_.push(one);
+      if (next != LockedWork::Next::kOutside) continue;
+      one.next = nullptr;
+      *std::exchange(end, &one.next) = &one;
+    }
+    return outside;
+  }
+
   bool take() noexcept {
     std::uint32_t expected = kFree;
     return word_.load(std::memory_order_relaxed) == kFree &&
@@ -79,6 +166,7 @@ class CAPABILITY("mutex") BasicLock {
   typename Atomics::template atomic<std::uint32_t> word_{kFree};
   typename Atomics::template atomic<std::uint32_t> sleepers_{0};
   bool elided_ = false;
+  BasicPushStack<LockedWork, &LockedWork::next, Atomics> work_;
 };
 
 // One for all, for Without::kFineLocks. A thread may hold it several times.
@@ -104,6 +192,9 @@ class CAPABILITY("mutex") TheOneLock {
     return false;
   }
   void wake() noexcept {}
+  bool is_held() const noexcept { return false; }
+  void expect_work() noexcept {}
+  void leave(LockedWork& work) noexcept { do_at_once(*this, work); }
 
  private:
   inline static BasicLock<> lock_;

@@ -5,7 +5,8 @@
 // Method:  the set-up matches as a message does, on a channel of its own. From then on the two name each other. A start of
 //          the receiver clears one epoch at the sender. Whoever sees that a partition is ready and its epoch clear takes it
 //          (readiness.hpp); who takes the last of a group (mapping.hpp) sends it: into the receiver's buffer, where the wire can write there,
-//          or the network, if it is long; else by packets. The receiver counts bytes, for each partition of its own.
+//          or the network, if it is long; else by packets. One that finds the lane's or the VCI's lock held leaves the group to
+//          its holder (base/lock.hpp). The receiver counts bytes, for each partition of its own.
 // Late:    what was ready before the receiver's start was known is sent by a task, as a copy must not hold the VCI's lock.
 // Waiting: threads are ready within a few per cent of their time of each other. Whoever waits for the last of them does not
 //          sleep as soon as usual, but for twice as long as it took lately: to be woken costs 100 us. The same from the start
@@ -58,9 +59,22 @@ constexpr std::uint64_t parts_written(std::uint64_t each) noexcept {
 }
 
 struct Send : mpi::Request, vci::Task {
-  struct Group : vci::SendOp {
+  // Partitions that leave together (group.cpp).
+  struct Group : vci::SendOp, LockedWork {
+    enum class Step : std::uint8_t {
+      kWrite,    // by the network
+      kPackets,  // as long as there is room
+      kPlace,    // outside
+      kTell,     // of what is placed, and stream the rest
+      kStream,
+    };
+    static Pushed push_next(vci::SendOp& op, vci::Lane& lane);
+    static Next go_on(LockedWork& work, bool inside);
+
     Send* send;
     std::uint64_t at, end;
+    std::uint64_t placed;  // bytes before `at`
+    Step step;
     Readiness::Count taken;  // partitions, of this epoch
   };
 
@@ -74,6 +88,8 @@ struct Send : mpi::Request, vci::Task {
   // The receiver has started as often as this side: what is ready moves at once.
   bool is_cleared() const noexcept { return args.peer == MPI_PROC_NULL || readiness.is_clear(epoch); }
   void make_groups(std::uint32_t receivers) noexcept;
+  void leave_to_lane(Group& group) noexcept;
+  bool has_lost_receiver() const noexcept;
   void done() noexcept;
 
   Arguments args;
@@ -100,8 +116,6 @@ struct Send : mpi::Request, vci::Task {
   std::uint32_t messages() const noexcept { return std::max(grouping.groups(), 1u); }
   void take(std::uint32_t partition, std::uint32_t e) noexcept;
   void send(Group& group) noexcept;
-  bool place(Group& group) noexcept;
-  bool write(Group& group) noexcept;
   void send_empty() noexcept;
   void fail() noexcept;
 };

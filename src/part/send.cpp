@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <utility>
 
 #include "p2p/loss.hpp"
 #include "p2p/request.hpp"
@@ -9,65 +8,7 @@
 namespace heddle::part {
 namespace {
 
-constexpr std::uint64_t kPacketBytes = 256 << 10;  // a longer group does not go by packets where it can be placed
-
 Send& as_send(mpi::Request& request) noexcept { return static_cast<Send&>(request); }
-
-// The next packet of the group, by `put(header, prefix, payload)`. False: it found no room.
-template <class Put>
-bool send_packet(Send::Group& group, std::size_t most, Put put) {
-  Send& send = *group.send;
-  const std::size_t n = std::min<std::uint64_t>(most, group.end - group.at);
-  mpi::PackCursor cursor = send.cursor;
-  cursor.seek(group.at);
-  const auto fill = [](void* state, std::byte* to, std::size_t bytes) {
-    static_cast<mpi::PackCursor*>(state)->pack(to, bytes);
-  };
-  wire::Payload payload{nullptr, n, fill, &cursor};
-  const PartPrefix prefix{send.receiver, group.at};
-  const wire::Header header{kPart, sizeof prefix, 0, 0, send.comm->rank, 0};
-  if (!put(header, &prefix, payload)) return false;
-  group.at += n;
-  return true;
-}
-
-vci::SendOp::Pushed push_group(vci::SendOp& op, vci::Lane& lane) {
-  auto& group = static_cast<Send::Group&>(op);
-  const bool sent =
-      send_packet(group, lane.max_packet(), [&](const auto& header, const void* prefix, wire::Payload& payload) {
-        return lane.send(header, prefix, payload);
-      });
-  if (!sent) return vci::SendOp::Pushed::kBlocked;
-  if (group.at != group.end) return vci::SendOp::Pushed::kMore;
-  group.send->done();
-  return vci::SendOp::Pushed::kFinished;
-}
-
-// A group that the network writes.
-struct Writing : wire::RemoteAccess {
-  Send::Group* group = nullptr;
-};
-
-// With the lock of the VCI held, which keeps the send.
-void on_written(wire::RemoteAccess& access, bool is_there) NO_THREAD_SAFETY_ANALYSIS {
-  Send::Group& group = *static_cast<Writing&>(access).group;
-  Send& send = *group.send;
-  const bool was_told = access.is_told();
-  delete &static_cast<Writing&>(access);
-  send.writing.fetch_sub(1, std::memory_order_release);
-  if (!is_there) {
-    if (was_told) return;                                     // and the receiver is lost
-    send.is_exposed.store(false, std::memory_order_relaxed);  // the others need not break off, too
-    return send.lane->stream(group);
-  }
-  const std::uint64_t bytes = group.end - group.at;
-  send.vci->count_written_partitions(bytes / send.args.each, bytes);
-  if (!was_told) {
-    const PlacedPrefix prefix{send.receiver, group.at, bytes};
-    send.lane->post_control({kPlaced, sizeof prefix, 0, 0, send.comm->rank, 0}, &prefix);
-  }
-  send.done();
-}
 
 // Gives back what the send holds, and the send itself when nobody names it any more.
 void bury(Send& send) {
@@ -157,7 +98,8 @@ void Send::make_groups(std::uint32_t receivers) noexcept {
   if (groups == nullptr) vci->domain().fatal("no memory for a partitioned send");
   for (std::uint32_t i = 0; i < n; ++i) {
     groups[i].send = this;
-    groups[i].push = push_group;
+    groups[i].push = Group::push_next;
+    groups[i].run = Group::go_on;
   }
   linked = true;
 }
@@ -210,66 +152,6 @@ void Send::take(std::uint32_t partition, std::uint32_t e) noexcept {
   send(group);
 }
 
-// Packets are the faster way to a receiver that takes them at once: both sides copy. One that does not is not waited for, as nobody
-// may push them for as long as this side computes. So what finds no room is placed.
-void Send::send(Group& group) noexcept {
-  if (args.peer == MPI_PROC_NULL) return done();
-  const bool lost = p2p::has_losses(*comm) && p2p::is_lost(*comm, args.peer);  // its process id may be another's now
-  if (!lost && is_exposed.load(std::memory_order_acquire) && write(group)) return;
-  if (address == 0 || lost) return lane->stream(group);
-  const auto post = [&](const auto& header, const void* prefix, wire::Payload& payload) {
-    return lane->try_post(header, prefix, payload);
-  };
-  const bool by_packets = group.end - group.at <= kPacketBytes;
-  bool unsent = true;  // no bytes are a packet, too
-  while (unsent && by_packets && send_packet(group, lane->max_packet(), post)) unsent = group.at != group.end;
-  if (unsent && !place(group)) return lane->stream(group);
-  done();
-}
-
-// Writes the rest into the receiver's buffer. False: not all of it, or there is none.
-bool Send::place(Group& group) noexcept {
-  const std::uint64_t n = group.end - group.at;
-  mpi::PackCursor from = cursor;
-  from.seek(group.at);
-  const std::size_t placed = lane->tx().memory()->write_at(address + group.at, from.data(), n);
-  if (placed != 0) {
-    const PlacedPrefix prefix{receiver, group.at, placed};
-    lane->post_control({kPlaced, sizeof prefix, 0, 0, comm->rank, 0}, &prefix);
-    group.at += placed;
-  }
-  return placed == n && n != 0;
-}
-
-// By the network, and the receiver is told of it: by the network, part by part, where that can and one partition goes alone; else
-// by a packet when it is there. False: not begun.
-bool Send::write(Group& group) noexcept {
-  auto* one = group.end - group.at < kWrittenBytes ? nullptr : new (std::nothrow) Writing;
-  if (one == nullptr) return false;
-  mpi::PackCursor from = cursor;
-  from.seek(group.at);
-  one->group = &group;
-  one->key = key;
-  one->address = exposed_at + group.at;
-  if (told != 0 && group.end - group.at == args.each) {
-    one->told = told;
-    one->number = static_cast<std::uint32_t>(group.at / args.each * parts_written(args.each));
-  }
-  one->local = from.data();
-  one->bytes = group.end - group.at;
-  one->kind = wire::RemoteAccess::Kind::kWrite;
-  one->done = on_written;
-  writing.fetch_add(1, std::memory_order_relaxed);
-  if (lane->start(*one)) return true;
-  if (std::exchange(one->told, 0) != 0) {  // this provider cannot tell
-    one->failed = false;
-    if (lane->start(*one)) return true;
-  }
-  writing.fetch_sub(1, std::memory_order_release);
-  delete one;
-  return false;
-}
-
 // A message of no partitions.
 void Send::send_empty() noexcept {
   if (args.peer == MPI_PROC_NULL) return done();
@@ -300,6 +182,7 @@ void Send::link(const LinkPrefix& prefix, std::uint32_t receivers) noexcept {
   const bool writes = cursor.contiguous() && memory != nullptr && memory->way() != wire::PeerMemory::Way::kRefused;
   address = writes ? prefix.address : 0;
   make_groups(receivers);
+  lane->expect_work();
   if (active) readiness.link(messages());
 }
 
@@ -321,13 +204,14 @@ void on_link(vci::Vci&, const wire::Packet& packet) {
   reinterpret_cast<Send*>(prefix.sender)->link(prefix, receivers);
 }
 
-void on_exposed(vci::Vci&, const wire::Packet& packet) {
+void on_exposed(vci::Vci&, const wire::Packet& packet) NO_THREAD_SAFETY_ANALYSIS {
   const auto prefix = packet.prefix_as<ExposedPrefix>();
   auto& send = *reinterpret_cast<Send*>(prefix.sender);
   if (send.freed || !send.cursor.contiguous() || &send.lane->owner() != send.vci) return;
   send.key = prefix.key;
   send.exposed_at = prefix.address;
   if (packet.payload_bytes == sizeof send.told) std::memcpy(&send.told, packet.payload, sizeof send.told);
+  send.vci->lock().expect_work();
   send.is_exposed.store(true, std::memory_order_release);
 }
 

@@ -43,16 +43,20 @@ void Lane::stream(SendOp& op) noexcept { add(streams_, op); }
 
 void Lane::add(SendQueue& queue, SendOp& op) noexcept {
   lock_.lock();
+  const bool blocked = add_locked(queue, op);
+  lock_.unlock();
+  if (blocked) owner_.wake_waiters();
+}
+
+bool Lane::add_locked(SendQueue& queue, SendOp& op) noexcept {
   if (closed_) [[unlikely]] {
     while (op.push(op, *this) != SendOp::Pushed::kFinished) {
     }
-    return lock_.unlock();
+    return false;
   }
   queue.push_back(op);
   push_all();
-  const bool blocked = set_busy();
-  lock_.unlock();
-  if (blocked) owner_.wake_waiters();
+  return set_busy();
 }
 
 bool Lane::cancel(MessageOp& op) noexcept {

@@ -48,7 +48,7 @@ class Lane {
   // Sends at once if nothing is queued and there is room. False: nothing happened, queue() it.
   bool try_post(const wire::Header& header, const void* prefix, wire::Payload& payload) noexcept {
     LockGuard guard(lock_);
-    return queue_.empty() && wire::try_send(tx_, header, prefix, payload);
+    return try_post_locked(header, prefix, payload);
   }
   // The same for the one packet of a message. False: nothing happened, queue_message() it.
   bool try_post_message(const wire::Header& header, wire::Payload& payload) noexcept {
@@ -104,6 +104,22 @@ class Lane {
   void queue_message(MessageOp& op, const Envelope& envelope) noexcept;
   // The same for data that may pass what is queued.
   void stream(SendOp& op) noexcept;
+  // What a thread does under the lock that must not wait for it; work is expected first. Such work may call what follows.
+  void expect_work() noexcept {
+    LockGuard guard(lock_);
+    lock_.expect_work();
+  }
+  void leave(LockedWork& work) noexcept { lock_.leave(work); }
+  bool is_held() const noexcept { return lock_.is_held(); }  // by somebody, at this moment
+  bool try_post_locked(const wire::Header& header, const void* prefix, wire::Payload& payload) noexcept
+      REQUIRES(lock_) {
+    return queue_.empty() && wire::try_send(tx_, header, prefix, payload);
+  }
+  void post_control_locked(const wire::Header& header, const void* prefix, const void* payload = nullptr,
+                           std::size_t bytes = 0) noexcept REQUIRES(lock_);
+  // True: something waits now that did not, and whoever sleeps is to be woken for it.
+  [[nodiscard]] bool stream_locked(SendOp& op) noexcept REQUIRES(lock_) { return add_locked(streams_, op); }
+
   // Takes an operation off the queue that has not begun. False when it is not there.
   bool cancel(MessageOp& op) noexcept;
   // The same for one that its receiver was shown, and is asked to forget: then `end` is called, with no lane's lock held, unless the
@@ -140,8 +156,7 @@ class Lane {
 
   bool set_busy() noexcept REQUIRES(lock_);  // true: since now there is something that waits
 
-  void post_control_locked(const wire::Header& header, const void* prefix, const void* payload,
-                           std::size_t bytes) noexcept REQUIRES(lock_);
+  bool add_locked(SendQueue& queue, SendOp& op) noexcept REQUIRES(lock_);
   bool refill() noexcept REQUIRES(lock_);
   void ask_if_short() noexcept REQUIRES(lock_);
   bool admit(MessageOp& op, std::uint64_t total) noexcept REQUIRES(lock_);
