@@ -360,7 +360,7 @@ def partitioned_runs(threads, iterations, sizes):
             for ms, noise in PARTITIONED_NOISE for way in PARTITIONED_WAYS]
 
 
-def partitioned(machine, threads=16):
+def partitioned(_, threads=16):
     return partitioned_runs(threads, {10: 20, 100: 5}, [64 << 10 << 2 * i for i in range(6)])
 
 

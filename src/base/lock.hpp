@@ -14,7 +14,8 @@
 //          back looks whether something was left, and takes it again for that (flat combining). Who leaves something looks at
 //          the lock afterwards; both have a fence between, so one of them sees the other. That is a fence for each who gives
 //          back a lock at which work is expected, and for nobody else.
-// Cost:    one locked instruction to take, a store and a load to give back; a predicted branch each when elided.
+// Cost:    one locked instruction to take, a store and a load to give back; a predicted branch each when elided. Where work is
+//          expected, a fence and another load to give back.
 #pragma once
 
 #include <atomic>
@@ -41,17 +42,6 @@ struct LockedWork {
   LockedWork* next = nullptr;  // the lock's own
 };
 
-// By who need not wait for the lock.
-template <class Mutex>
-void do_at_once(Mutex& lock, LockedWork& work) noexcept NO_THREAD_SAFETY_ANALYSIS {
-  for (auto next = LockedWork::Next::kInside; next != LockedWork::Next::kDone;) {
-    const bool inside = next == LockedWork::Next::kInside;
-    if (inside) lock.lock();
-    next = work.run(work, inside);
-    if (inside) lock.unlock();
-  }
-}
-
 template <class Atomics = StdAtomics, int kLooks = 7, int kYields = 64>
 class CAPABILITY("mutex") BasicLock {
  public:
@@ -68,9 +58,6 @@ class CAPABILITY("mutex") BasicLock {
     }
   }
 
-  // Of this moment.
-  bool is_held() const noexcept { return word_.load(std::memory_order_relaxed) == kHeld; }
-
   void unlock() noexcept RELEASE() {
     if (unlock_quietly()) [[unlikely]]
       wake();
@@ -84,10 +71,7 @@ class CAPABILITY("mutex") BasicLock {
     return sleepers_.load(std::memory_order_relaxed) != 0;
   }
   [[gnu::noinline, gnu::cold]] void wake() noexcept {
-    if (sleepers_.load(std::memory_order_relaxed) >= kExpectsWork) {
-      Atomics::fence(std::memory_order_seq_cst);
-      do_work();
-    }
+    if (sleepers_.load(std::memory_order_relaxed) >= kExpectsWork) do_work();
     wake_sleeper();
   }
 
@@ -97,16 +81,9 @@ class CAPABILITY("mutex") BasicLock {
       sleepers_.fetch_add(kExpectsWork, std::memory_order_relaxed);
     }
   }
-  // Has the work done, now or by whoever holds the lock; does not wait.
+  // After a try_lock() in vain: has the work done by whoever holds the lock, or now; does not wait.
   void leave(LockedWork& work) noexcept {
-    if (elided_) return do_at_once(*this, work);
-    if (take()) {
-      work.next = nullptr;
-      do_and_give_back(&work);
-    } else {
-      work_.push(work);
-      Atomics::fence(std::memory_order_seq_cst);
-    }
+    work_.push(work);
     do_work();
   }
 
@@ -131,17 +108,18 @@ class CAPABILITY("mutex") BasicLock {
     if (sleepers_.load(std::memory_order_relaxed) % kExpectsWork != 0) Atomics::futex_wake(word_, 1);
   }
 
-  // All that is left, unless another thread has the lock, who will look.
+  // All that is left, unless another thread has the lock, who will look. The fence is between what this thread has left, or the
+  // lock that it has given back, and its looks.
   void do_work() noexcept {
-    while (work_.first() != nullptr && take()) do_and_give_back(work_.take_oldest_first());
-  }
-  void do_and_give_back(LockedWork* work) noexcept {
-    LockedWork* outside = run_all(work, true);
-    word_.store(kFree, std::memory_order_release);
-    Atomics::light_fence();
-    wake_sleeper();
-    while (outside != nullptr) outside = run_all(outside, false);
-    Atomics::fence(std::memory_order_seq_cst);  // as in leave() and in wake()
+    for (;;) {
+      Atomics::fence(std::memory_order_seq_cst);
+      if (work_.first() == nullptr || !take()) return;
+      LockedWork* outside = run_all(work_.take_oldest_first(), true);
+      word_.store(kFree, std::memory_order_release);
+      Atomics::light_fence();
+      wake_sleeper();
+      while (outside != nullptr) outside = run_all(outside, false);
+    }
   }
   // Returns what is to go on outside; what is to go on inside is left again.
   LockedWork* run_all(LockedWork* work, bool inside) noexcept {
@@ -192,9 +170,14 @@ class CAPABILITY("mutex") TheOneLock {
     return false;
   }
   void wake() noexcept {}
-  bool is_held() const noexcept { return false; }
   void expect_work() noexcept {}
-  void leave(LockedWork& work) noexcept { do_at_once(*this, work); }
+  void leave(LockedWork& work) noexcept {
+    lock();
+    for (auto next = LockedWork::Next::kInside; next != LockedWork::Next::kDone;) {
+      next = work.run(work, next == LockedWork::Next::kInside);
+    }
+    unlock();
+  }
 
  private:
   inline static BasicLock<> lock_;

@@ -277,7 +277,7 @@ const plan::Plan* new_plan(Schedule& s, const plan::Spec& spec, std::uint64_t by
   const Status good = s.plans() != nullptr
                           ? s.plans()->add(spec, bytes, rank, &kept, spare)
                           : plan::compile(spec, plan::choice_of(plan::choose(spec, bytes, 1), spec, 1), rank, spare);
-  if (!good) s.run_out_of_memory();
+  if (!good) s.fail(good.error_class());
   return !good ? nullptr : kept != nullptr ? kept : &spare;
 } catch (const std::bad_alloc&) {
   s.run_out_of_memory();

@@ -100,7 +100,7 @@ Record& Record::taking(Buffer data) noexcept {
 
 void build_check(Schedule& s, const Record& own) noexcept {
   const Buffer all = s.scratch_bytes(s.size() * static_cast<MPI_Count>(sizeof own));
-  if (s.out_of_memory()) return;
+  if (s.failed()) return;
   std::memset(all.data, 0, static_cast<std::size_t>(all.count));  // of those that do not come
   const Buffer each(all.data, sizeof own, mpi::byte_type());
   std::memcpy(each.part(s.rank() * each.count, each.count).data, &own, sizeof own);

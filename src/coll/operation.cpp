@@ -129,14 +129,19 @@ Status out_of_memory(const mpi::Comm& comm) {
   return error(MPI_ERR_NO_MEM, "no memory for the temporary data of a collective on %d ranks", comm.size);
 }
 
+Status failure(const mpi::Comm& comm, const Schedule& schedule) {
+  return schedule.error() == MPI_ERR_NO_MEM ? out_of_memory(comm) : Status::of_class(schedule.error());
+}
+
 Operation* new_operation(mpi::Comm& comm) { return operations.take(comm); }
 
 Status launch(Operation& operation, Form form) {
   mpi::Comm& comm = *operation.comm;
-  if (operation.schedule.out_of_memory()) {
+  if (operation.schedule.failed()) {
+    const Status why = failure(comm, operation.schedule);
     mpi::release(comm);
     operations.give_back(&operation);
-    return out_of_memory(comm);
+    return why;
   }
   retain_arguments(operation.schedule);
   *form.request = mpi::to_handle(static_cast<mpi::Request*>(&operation));

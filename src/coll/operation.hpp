@@ -112,10 +112,11 @@ struct Operation : mpi::Request, p2p::Task {
 Status check_intra(const mpi::Comm& comm);
 // Null when memory ran out.
 Operation* new_operation(mpi::Comm& comm);
-// The schedule is written: begins to run it, or leaves that to MPI_Start. Gives the operation back when its memory ran
-// out.
+// The schedule is written: begins to run it, or leaves that to MPI_Start. Gives the operation back when that failed.
 Status launch(Operation& operation, Form form);
 [[gnu::cold]] Status out_of_memory(const mpi::Comm& comm);
+// Why it was not to be built: no memory, or a plan that is not right, of which the sentence has been said.
+[[gnu::cold]] Status failure(const mpi::Comm& comm, const Schedule& schedule);
 
 // `build` writes the schedule.
 template <class Build>
@@ -130,7 +131,7 @@ Status carry_out(mpi::Comm& comm, Form form, Build&& build) {
   Schedule schedule(comm.rank, comm.size, comm.is_inter() ? comm.peer_count : 0, &comm.plans);
   build(schedule);
   schedule.join();
-  if (schedule.out_of_memory()) return out_of_memory(comm);
+  if (schedule.failed()) return failure(comm, schedule);
   Messages messages(comm, true);
   Progress at;
   run(schedule, at, messages);

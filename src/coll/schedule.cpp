@@ -35,7 +35,7 @@ Step* Schedule::add(StepKind kind) noexcept {
   if (length_ == capacity_) {
     auto* larger = static_cast<Step*>(std::malloc(2 * capacity_ * sizeof(Step)));
     if (larger == nullptr) {
-      out_of_memory_ = true;
+      run_out_of_memory();
       length_ = 0;  // the schedule will not run; let the builder finish in the memory that there is
     } else {
       std::memcpy(static_cast<void*>(larger), steps_, length_ * sizeof(Step));
@@ -85,7 +85,7 @@ void* Schedule::allocate(std::size_t bytes) noexcept {
   }
   auto* block = static_cast<Block*>(std::aligned_alloc(kAlignment, kAlignment + align(bytes)));
   if (block == nullptr) {
-    out_of_memory_ = true;
+    run_out_of_memory();
     return nullptr;
   }
   block->next = blocks_;
@@ -97,7 +97,7 @@ Buffer Schedule::scratch(MPI_Count count, Datatype& type) noexcept {
   if (count == 0) return Buffer(nullptr, 0, type);
   MPI_Count stride;  // from the first item to the last; negative extents run downwards
   if (__builtin_mul_overflow(count - 1, type.extent, &stride) || stride > kLimit || stride < -kLimit) {
-    out_of_memory_ = true;
+    run_out_of_memory();
     return Buffer(nullptr, count, type);
   }
   const MPI_Count lowest = type.true_lb + (stride < 0 ? stride : 0);

@@ -100,9 +100,11 @@ class Schedule {
     return all;
   }
 
-  // A builder does not look whether memory ran out: whoever called it asks here, before the first step is run.
-  bool out_of_memory() const noexcept { return out_of_memory_; }
-  void run_out_of_memory() noexcept { out_of_memory_ = true; }
+  // A builder does not look whether memory ran out, or a plan was refused: whoever called it asks here, before the first step is run.
+  bool failed() const noexcept { return error_ != MPI_SUCCESS; }
+  int error() const noexcept { return error_; }
+  void fail(int error_class) noexcept { error_ = error_class; }
+  void run_out_of_memory() noexcept { fail(MPI_ERR_NO_MEM); }
   // For a plan that lives as long as the schedule; one at a time.
   plan::Plan& spare_plan();
 
@@ -121,7 +123,7 @@ class Schedule {
   int rank_, size_, remote_size_;
   plan::Cache* plans_;
   int local_ = 0;  // added to the peers
-  bool out_of_memory_ = false;
+  int error_ = MPI_SUCCESS;
   std::size_t length_ = 0;
   std::size_t capacity_ = kInlineSteps;
   Step* steps_ = reinterpret_cast<Step*>(inline_steps_);

@@ -70,7 +70,7 @@ bool turn_to_messages(BoardOperation& operation) noexcept {
   Turn& last = *operation.turns[operation.turn % 2];
   operation.run->has_part() ? operation.run->build_rest(schedule, last) : operation.steps(schedule);
   schedule.join();
-  if (schedule.out_of_memory()) return end(operation, out_of_memory(comm));
+  if (schedule.failed()) return end(operation, failure(comm, schedule));
   operation.at = {};
   return go_on_by_messages(operation);
 }

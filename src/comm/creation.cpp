@@ -51,7 +51,7 @@ std::span<Proposal> Creation::records() {
 }
 
 Status Creation::run(coll::Schedule& schedule, Messages messages) {
-  if (schedule.out_of_memory()) return coll::out_of_memory(parent_);
+  if (schedule.failed()) return coll::out_of_memory(parent_);
   coll::Progress at;
   coll::run(schedule, at, messages);
   return verdict(messages.error());

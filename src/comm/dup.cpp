@@ -103,7 +103,7 @@ class Copy {
 Status run(Comm& comm, Copy& copy, Attributes* attributes) {
   coll::Schedule schedule(comm.rank, comm.size, comm.is_inter() ? comm.peer_count : 0);
   copy.build(schedule);
-  if (schedule.out_of_memory()) return coll::out_of_memory(comm);
+  if (schedule.failed()) return coll::out_of_memory(comm);
   comm::Messages messages(comm, /*blocking=*/true);
   coll::Progress at;
   coll::run(schedule, at, messages);
@@ -191,7 +191,7 @@ Status start_duplicate(Comm& comm, Info* info, MPI_Comm* newcomm, MPI_Request* r
   d->attributes = attributes;
   d->copy.propose(copied, info);
   d->copy.build(d->schedule);
-  if (d->schedule.out_of_memory()) {
+  if (d->schedule.failed()) {
     mpi::undo_copies(comm, attributes);
     destroy(*d);
     return coll::out_of_memory(comm);

@@ -112,6 +112,7 @@ Comm::Comm(Process& p, Group& g) noexcept
       peer_count(g.size()),
       plans(&p.forced_plans()) {
   plans.set_reproducible(p.is_reproducible());
+  plans.prove_all(p.verifies_plans());
   const std::span<const int> nodes = p.node_of_process();
   if (nodes.empty()) return;
   plans.set_ranks_of_node(plan::ranks_of_node(static_cast<std::uint32_t>(size), [&](std::uint32_t r) {

@@ -190,6 +190,11 @@ const std::array<Control, kControls> kTable{{
      "communicator's "
      "own is its info key heddle_plans_at_creation",
      0, 0, static_cast<int>(std::size(kOffOn)) - 1, kOffOn, MPI_T_VERBOSITY_TUNER_DETAIL, MPI_T_SCOPE_LOCAL},
+    {"verify_plans", "HEDDLE_VERIFY_PLANS", "collectives",
+     "whether a plan is proved, together with those of all other ranks, before a rank uses it; a collective whose plan "
+     "is "
+     "not right is MPI_ERR_INTERN then",
+     0, 0, static_cast<int>(std::size(kOffOn)) - 1, kOffOn, MPI_T_VERBOSITY_USER_DETAIL, MPI_T_SCOPE_ALL_EQ},
     {"network",
      "HEDDLE_NETWORK",
      "collectives",

@@ -53,6 +53,7 @@ enum ControlIndex : int {
   kReproducible,
   kPlans,
   kPlansAtCreation,
+  kVerifyPlans,
   kNetwork,
   kProfile,
   kInitialErrhandler,

@@ -102,6 +102,9 @@ Status Process::start(std::unique_ptr<boot::Boot> boot, int threads) {
   int at_creation = 0;
   HEDDLE_TRY(read_control(kPlansAtCreation, &at_creation, MPI_ERR_OTHER));
   plans_at_creation_ = at_creation != 0;
+  int verifies = 0;
+  HEDDLE_TRY(read_control(kVerifyPlans, &verifies, MPI_ERR_OTHER));
+  verifies_plans_ = verifies != 0;
   if (!plan::Forced::parse(read_text(kPlans), forced_plans_)) {
     return error(MPI_ERR_OTHER, "HEDDLE_PLANS: %s", std::string(last_error_detail()).c_str());
   }

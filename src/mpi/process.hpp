@@ -97,6 +97,8 @@ class Process {
   const plan::Forced& forced_plans() const noexcept { return forced_plans_; }
   // HEDDLE_REPRODUCIBLE, where a communicator's info does not say otherwise.
   bool is_reproducible() const noexcept { return is_reproducible_; }
+  // HEDDLE_VERIFY_PLANS
+  bool verifies_plans() const noexcept { return verifies_plans_; }
   // HEDDLE_PLANS_AT_CREATION, where a communicator's info does not ask for it.
   bool plans_at_creation() const noexcept { return plans_at_creation_; }
   // What messages between nodes cost; null: it was not measured.
@@ -142,6 +144,7 @@ class Process {
   plan::Forced forced_plans_;
   bool is_reproducible_ = false;
   bool plans_at_creation_ = false;
+  bool verifies_plans_ = false;
   std::optional<plan::Measurements> measurements_;
   int world_threads_ = MPI_THREAD_SINGLE;
 };

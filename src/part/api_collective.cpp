@@ -59,7 +59,7 @@ std::unique_ptr<Collective> make_parts(mpi::Comm& comm, int partitions, const Co
     Schedule& schedule = made->add();
     build(schedule, p);
     schedule.join();
-    if (schedule.out_of_memory()) return nullptr;
+    if (schedule.failed()) return nullptr;
   }
   return made;
 } catch (const std::bad_alloc&) {

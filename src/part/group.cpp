@@ -48,11 +48,12 @@ void on_written(wire::RemoteAccess& access, bool is_there) NO_THREAD_SAFETY_ANAL
   Send& send = *group.send;
   const bool was_told = access.is_told();
   delete &static_cast<Writing&>(access);
-  send.writing.fetch_sub(1, std::memory_order_release);
   if (!is_there) {
-    if (was_told) return;                                     // and the receiver is lost
-    send.is_exposed.store(false, std::memory_order_relaxed);  // the others need not break off, too
-    return send.lane->stream(group);
+    if (!was_told) {                                            // else the receiver is lost
+      send.is_exposed.store(false, std::memory_order_relaxed);  // the others need not break off, too
+      send.lane->stream(group);
+    }
+    return send.let_go();
   }
   const std::uint64_t bytes = group.end - group.at;
   send.vci->count_written_partitions(bytes / send.args.each, bytes);
@@ -61,6 +62,7 @@ void on_written(wire::RemoteAccess& access, bool is_there) NO_THREAD_SAFETY_ANAL
     send.lane->post_control({kPlaced, sizeof prefix, 0, 0, send.comm->rank, 0}, &prefix);
   }
   send.done();
+  send.let_go();
 }
 
 // Begins it. The receiver is told of it by the network, part by part, where that can and one partition goes alone; else by a packet when
@@ -83,7 +85,7 @@ bool write(Group& group) {
   one->bytes = group.end - group.at;
   one->kind = wire::RemoteAccess::Kind::kWrite;
   one->done = on_written;
-  send.writing.fetch_add(1, std::memory_order_relaxed);
+  send.keep();
   bool is_begun = send.lane->tx().start(*one);
   if (!is_begun && std::exchange(one->told, 0) != 0) {  // this provider cannot tell
     one->failed = false;
@@ -93,7 +95,7 @@ bool write(Group& group) {
     send.vci->wake_waiters();  // if the network could not take it now, who sleeps has to offer it again
     return true;
   }
-  send.writing.fetch_sub(1, std::memory_order_release);
+  send.let_go();
   delete one;
   return false;
 }
@@ -124,66 +126,92 @@ vci::SendOp::Pushed Group::push_next(vci::SendOp& op, vci::Lane& lane) {
   return Pushed::kFinished;
 }
 
-// The lock is the VCI's for kWrite, the lane's for all others.
-LockedWork::Next Group::go_on(LockedWork& work, bool inside) NO_THREAD_SAFETY_ANALYSIS {
-  auto& group = static_cast<Group&>(work);
-  Send& send = *group.send;
-  vci::Lane& lane = *send.lane;
-  switch (group.step) {
+// One step. The lock is the VCI's for kWrite, the lane's for all others.
+LockedWork::Next Group::step_on(bool inside) NO_THREAD_SAFETY_ANALYSIS {
+  vci::Lane& lane = *send->lane;
+  switch (step) {
     case Step::kWrite:
-      if (inside) return write(group) ? Next::kDone : Next::kOutside;
-      send.leave_to_lane(group);
+      if (inside) return write(*this) ? Next::kDone : Next::kOutside;
+      send->send_by_lane(*this);
       return Next::kDone;
     case Step::kPackets: {
       const auto post = [&](const auto& header, const void* prefix, wire::Payload& payload)
                             NO_THREAD_SAFETY_ANALYSIS { return lane.try_post_locked(header, prefix, payload); };
-      if (!send_packet(group, lane.max_packet(), post)) {
-        group.step = Step::kPlace;
-        return Next::kOutside;
+      if (!send_packet(*this, lane.max_packet(), post)) {
+        step = lane.is_closed() ? Step::kStream : Step::kPlace;
+        return step == Step::kPlace ? Next::kOutside : Next::kInside;
       }
-      if (group.at != group.end) return Next::kInside;
-      send.done();
+      if (at != end) return Next::kInside;
+      send->done();
       return Next::kDone;
     }
     case Step::kPlace:
-      place(group);
+      place(*this);
       return Next::kInside;
     case Step::kTell:
-      if (group.placed != 0) {
-        const PlacedPrefix prefix{send.receiver, group.at - group.placed, group.placed};
-        lane.post_control_locked({kPlaced, sizeof prefix, 0, 0, send.comm->rank, 0}, &prefix);
-        if (group.at == group.end) {
-          send.done();
+      if (placed != 0) {
+        const PlacedPrefix prefix{send->receiver, at - placed, placed};
+        lane.post_control_locked({kPlaced, sizeof prefix, 0, 0, send->comm->rank, 0}, &prefix);
+        if (at == end) {
+          send->done();
           return Next::kDone;
         }
       }
       [[fallthrough]];
     case Step::kStream:
-      if (lane.stream_locked(group)) send.vci->wake_waiters();
+      lane.stream_locked(*this);
       return Next::kDone;
   }
   __builtin_unreachable();
 }
 
+// Of one that was left.
+LockedWork::Next Group::go_on(LockedWork& work, bool inside) {
+  auto& group = static_cast<Group&>(work);
+  Send& send = *group.send;
+  vci::Vci& vci = *send.vci;
+  const bool lost = send.has_lost_receiver();
+  const Next next = group.step_on(inside);
+  if (next != Next::kDone) return next;
+  send.let_go();
+  if (lost) vci.wake_waiters();  // who gives the send up waits for that
+  return next;
+}
+
 void Send::send(Group& group) noexcept {
   if (args.peer == MPI_PROC_NULL) return done();
   if (group.end - group.at < kWrittenBytes || !is_exposed.load(std::memory_order_acquire) || has_lost_receiver()) {
-    return leave_to_lane(group);
+    return send_by_lane(group);
   }
   group.step = Group::Step::kWrite;
-  vci->lock().leave(group);
+  carry_on(group, vci->lock());
 }
 
-void Send::leave_to_lane(Group& group) noexcept {
-  const std::uint64_t n = group.end - group.at;
-  if (address == 0 || has_lost_receiver()) {
-    group.step = Group::Step::kStream;
-  } else if (n <= kLeftBytes || (n <= kPacketBytes && !lane->is_held())) {
-    group.step = Group::Step::kPackets;
-  } else {
-    place(group);
+void Send::send_by_lane(Group& group) noexcept {
+  group.step = address == 0 || has_lost_receiver()    ? Group::Step::kStream
+               : group.end - group.at <= kPacketBytes ? Group::Step::kPackets
+                                                      : Group::Step::kPlace;
+  carry_on(group, lane->lock());
+}
+
+// As far as this thread can without waiting for the lock. Its holder does the rest, but does not copy much for others.
+void Send::carry_on(Group& group, Lock& lock) noexcept {
+  using Next = LockedWork::Next;
+  Next then = group.step == Group::Step::kPlace ? Next::kOutside : Next::kInside;
+  while (then != Next::kDone) {
+    if (then == Next::kOutside) {
+      then = group.step_on(false);
+    } else if (lock.try_lock()) {
+      then = group.step_on(true);
+      lock.unlock();
+    } else if (group.step == Group::Step::kPackets && group.end - group.at > kLeftBytes) {
+      group.step = Group::Step::kPlace;
+      then = Next::kOutside;
+    } else {
+      keep();
+      return lock.leave(group);
+    }
   }
-  lane->leave(group);
 }
 
 bool Send::has_lost_receiver() const noexcept { return p2p::has_losses(*comm) && p2p::is_lost(*comm, args.peer); }

@@ -7,7 +7,7 @@
 //          (readiness.hpp); who takes the last of a group (mapping.hpp) sends it: into the receiver's buffer, where the wire can write there,
 //          or the network, if it is long; else by packets. One that finds the lane's or the VCI's lock held leaves the group to
 //          its holder (base/lock.hpp). The receiver counts bytes, for each partition of its own.
-// Late:    what was ready before the receiver's start was known is sent by a task, as a copy must not hold the VCI's lock.
+// Late:    what was ready before the receiver's start was known is sent by a task, as copying all of that must not hold the VCI's lock.
 // Waiting: threads are ready within a few per cent of their time of each other. Whoever waits for the last of them does not
 //          sleep as soon as usual, but for twice as long as it took lately: to be woken costs 100 us. The same from the start
 //          on, where that took little: the core of one that sleeps is taken by threads of the sender's side, and then its last
@@ -70,6 +70,7 @@ struct Send : mpi::Request, vci::Task {
     };
     static Pushed push_next(vci::SendOp& op, vci::Lane& lane);
     static Next go_on(LockedWork& work, bool inside);
+    Next step_on(bool inside);
 
     Send* send;
     std::uint64_t at, end;
@@ -88,8 +89,13 @@ struct Send : mpi::Request, vci::Task {
   // The receiver has started as often as this side: what is ready moves at once.
   bool is_cleared() const noexcept { return args.peer == MPI_PROC_NULL || readiness.is_clear(epoch); }
   void make_groups(std::uint32_t receivers) noexcept;
-  void leave_to_lane(Group& group) noexcept;
+  void send_by_lane(Group& group) noexcept;
   bool has_lost_receiver() const noexcept;
+  // A group is under way where neither a queue of the lane nor a thread in MPI_Pready has it: with the holder of a lock, or with the
+  // network. let_go() is the last that touches the send then, and whoever ends it waits for that.
+  void keep() noexcept { under_way.fetch_add(1, std::memory_order_relaxed); }
+  void let_go() noexcept { under_way.fetch_sub(1, std::memory_order_release); }
+  bool is_kept() const noexcept { return under_way.load(std::memory_order_acquire) != 0; }
   void done() noexcept;
 
   Arguments args;
@@ -98,8 +104,8 @@ struct Send : mpi::Request, vci::Task {
   std::unique_ptr<Group[]> groups;  // once linked
   Grouping grouping;
   std::uint32_t epoch = 0;
-  std::atomic<std::uint32_t> writing{0};  // groups that the network writes
-  Setup setup;                            // once it is refused, with the receiver's total
+  std::atomic<std::uint32_t> under_way{0};
+  Setup setup;  // once it is refused, with the receiver's total
   vci::Lane* lane = nullptr;
   std::uint64_t receiver = 0;
   std::uint64_t address = 0;              // of the receiver's buffer; 0: not to be written
@@ -116,6 +122,7 @@ struct Send : mpi::Request, vci::Task {
   std::uint32_t messages() const noexcept { return std::max(grouping.groups(), 1u); }
   void take(std::uint32_t partition, std::uint32_t e) noexcept;
   void send(Group& group) noexcept;
+  void carry_on(Group& group, Lock& lock) noexcept;
   void send_empty() noexcept;
   void fail() noexcept;
 };

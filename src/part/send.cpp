@@ -33,6 +33,11 @@ void destroy(mpi::Request& request) {
     LockGuard guard(send.vci->lock());
     send.freed = true;
     if (send.late) return;
+    if (send.is_kept()) {
+      send.late = true;
+      send.vci->domain().add_task(send);
+      return;
+    }
   }
   bury(send);
 }
@@ -48,9 +53,10 @@ bool step_late(vci::Task& task) {
     if (send.readiness.cleared(std::memory_order_relaxed) == cleared) break;
     vci.lock().unlock();
   }
-  send.late = false;
-  const bool freed = send.freed;
+  const bool freed = send.freed, stays = freed && send.is_kept();
+  send.late = stays;
   vci.lock().unlock();
+  if (stays) return false;
   if (freed) bury(send);
   return true;
 }
@@ -58,7 +64,7 @@ bool step_late(vci::Task& task) {
 bool give_up(mpi::Request& request) {
   Send& send = as_send(request);
   if (!p2p::is_lost(*send.comm, send.args.peer)) return false;
-  if (send.writing.load(std::memory_order_acquire) != 0) return false;  // the wire ends them
+  if (send.is_kept()) return false;
   if (!send.readiness.end()) return send.is_complete();
   send.error = MPI_ERR_PROC_ABORTED;
   p2p::finish(send);

@@ -6,6 +6,7 @@
 
 #include "mpi.h"
 #include "plan/compile.hpp"
+#include "plan/verify.hpp"
 
 namespace heddle::plan {
 
@@ -33,6 +34,10 @@ Status Cache::add(const Spec& spec, std::uint64_t bytes, std::uint32_t rank, con
     HEDDLE_TRY(compile(spec, choice_of(rule, spec, ppn_), rank, spare));
   }
   compiled_.fetch_add(1, std::memory_order_relaxed);
+  if (proves_) {
+    HEDDLE_TRY(prove(spare));
+    proved_.fetch_add(1, std::memory_order_relaxed);
+  }
   if (count_.fetch_add(1, std::memory_order_relaxed) >= kMost) {
     count_.fetch_sub(1, std::memory_order_relaxed);
     return Status::ok();

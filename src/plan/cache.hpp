@@ -31,6 +31,9 @@ class Cache {
   // What says which plan where ranks share nodes; of as many ranks as the plans, and the same on all. REQUIRES: likewise.
   void use(std::shared_ptr<Measured> measured) noexcept { measured_ = std::move(measured); }
 
+  // Whether a plan is proved before it is kept or given away (verify.hpp). REQUIRES: before the first plan.
+  void prove_all(bool proves) noexcept { proves_ = proves; }
+
   // Each reduction by one algorithm, whatever its bytes, the nodes, and what is forced: with the same operands the same bits. Any time
   // when no collective is called; the same on all ranks.
   void set_reproducible(bool reproducible) noexcept { reproducible_.store(reproducible, std::memory_order_relaxed); }
@@ -43,7 +46,7 @@ class Cache {
     while (e != nullptr && e->key != key) e = e->next;
     return e == nullptr ? nullptr : &e->plan;
   }
-  // Compiles that plan, and keeps it; null: it is in `spare` instead. An error when memory ran out.
+  // Compiles that plan, and keeps it; null: it is in `spare` instead. An error when memory ran out, or when it is not proved.
   [[gnu::cold]] Status add(const Spec& spec, std::uint64_t bytes, std::uint32_t rank, const Plan** kept,
                            Plan& spare) noexcept;
   // Compiles and keeps what is not kept yet of the usual plans: of kUsual, from and to rank 0, of operations that commute, for each class of
@@ -55,6 +58,7 @@ class Cache {
 
   // How many have been compiled, those that were not kept too.
   std::uint64_t compiled() const noexcept { return compiled_.load(std::memory_order_relaxed); }
+  std::uint64_t proved() const noexcept { return proved_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr std::size_t kLists = 8;
@@ -82,10 +86,11 @@ class Cache {
 
   const Forced* forced_;
   std::atomic<bool> reproducible_{false};
+  bool proves_ = false;
   std::uint32_t ppn_ = 1;
   std::shared_ptr<Measured> measured_;
   std::atomic<std::uint32_t> count_{0};
-  std::atomic<std::uint64_t> compiled_{0};
+  std::atomic<std::uint64_t> compiled_{0}, proved_{0};
   List lists_[kLists];
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mpi.h"
+#include "plan/compile.hpp"
 #include "plan/expression.hpp"
 #include "plan/meaning.hpp"
 
@@ -342,6 +343,13 @@ class Verifier {
 Status verify(std::span<const Plan> plans) {
   if (plans.empty()) return error(MPI_ERR_INTERN, "no plans to verify");
   return Verifier(plans).run();
+}
+
+Status prove(const Plan& own) {
+  std::vector<Plan> all;
+  HEDDLE_TRY(compile_all(own.spec, own.choice, all));
+  all[own.symmetric ? 0 : own.rank] = own;
+  return verify(all);
 }
 
 }  // namespace heddle::plan

@@ -25,4 +25,7 @@ namespace heddle::plan {
 // `plans`: of ranks 0, 1, ...; a single one if it is symmetric. An error says which rank, which instruction and why.
 Status verify(std::span<const Plan> plans);
 
+// Of the plan of one rank: compiles those of the others by the same choice, and verifies all. Takes as long as that for each rank.
+Status prove(const Plan& own);
+
 }  // namespace heddle::plan

@@ -169,6 +169,9 @@ constexpr Pvar kTable[] = {
     {"plans_compiled", kCounter, "collectives", kTuner,
      "plans of collectives that were compiled for the communicator that the handle is bound to", nullptr, nullptr,
      [](mpi::Comm& comm, Pvar::Values values) noexcept { values[0] = comm.plans.compiled(); }},
+    {"plans_verified", kCounter, "collectives", kTuner,
+     "those of them that were proved, by HEDDLE_VERIFY_PLANS, before they were used", nullptr, nullptr,
+     [](mpi::Comm& comm, Pvar::Values values) noexcept { values[0] = comm.plans.proved(); }},
 
     // Of one communicator, since the first handle of any of these was allocated or it got the info key heddle_matching.
     {"comm_posted_queue_length", kLevel, kMatching, kDetail, kPostedText.length, nullptr, nullptr,

@@ -48,6 +48,10 @@ void Lane::add(SendQueue& queue, SendOp& op) noexcept {
   if (blocked) owner_.wake_waiters();
 }
 
+void Lane::stream_locked(SendOp& op) noexcept {
+  if (add_locked(streams_, op)) owner_.wake_waiters();
+}
+
 bool Lane::add_locked(SendQueue& queue, SendOp& op) noexcept {
   if (closed_) [[unlikely]] {
     while (op.push(op, *this) != SendOp::Pushed::kFinished) {

@@ -81,8 +81,8 @@ class Lane {
   }
   // After kWakeWanted.
   [[gnu::cold]] void wake() noexcept {
-    lock_.wake();
     tx_.wake();
+    lock_.wake();
   }
 
   // For SendOp::push, which runs under the lock.
@@ -104,21 +104,19 @@ class Lane {
   void queue_message(MessageOp& op, const Envelope& envelope) noexcept;
   // The same for data that may pass what is queued.
   void stream(SendOp& op) noexcept;
-  // What a thread does under the lock that must not wait for it; work is expected first. Such work may call what follows.
+  // For threads that must not wait for the lock: their work is run with it, by them or by whoever holds it, and may call what
+  // follows. Work is expected first.
   void expect_work() noexcept {
     LockGuard guard(lock_);
     lock_.expect_work();
   }
-  void leave(LockedWork& work) noexcept { lock_.leave(work); }
-  bool is_held() const noexcept { return lock_.is_held(); }  // by somebody, at this moment
   bool try_post_locked(const wire::Header& header, const void* prefix, wire::Payload& payload) noexcept
       REQUIRES(lock_) {
     return queue_.empty() && wire::try_send(tx_, header, prefix, payload);
   }
   void post_control_locked(const wire::Header& header, const void* prefix, const void* payload = nullptr,
                            std::size_t bytes = 0) noexcept REQUIRES(lock_);
-  // True: something waits now that did not, and whoever sleeps is to be woken for it.
-  [[nodiscard]] bool stream_locked(SendOp& op) noexcept REQUIRES(lock_) { return add_locked(streams_, op); }
+  void stream_locked(SendOp& op) noexcept REQUIRES(lock_);
 
   // Takes an operation off the queue that has not begun. False when it is not there.
   bool cancel(MessageOp& op) noexcept;

@@ -49,7 +49,7 @@ TEST(Scratch, IsApartAlignedAndLargeEnough) {
     }
   }
   EXPECT_EQ(s.begin()->peer, 42);
-  EXPECT_FALSE(s.out_of_memory());
+  EXPECT_FALSE(s.failed());
   const auto at = reinterpret_cast<std::uintptr_t>(&s);
   for (const Span& t : taken) {
     const bool inside = t.first >= at && t.first < at + sizeof s;
@@ -76,7 +76,7 @@ TEST(Scratch, RunsOutWithoutACrash) {
   for (MPI_Count count : {MPI_Count{1} << 46, MPI_Count{1} << 58, MPI_Count{INT64_MAX}}) {
     Schedule s(0, 1);
     s.scratch(count, *layouts()[1].type);
-    EXPECT_TRUE(s.out_of_memory()) << count;
+    EXPECT_TRUE(s.failed()) << count;
   }
 }
 

@@ -2,6 +2,7 @@
 #include "plan/verify.hpp"
 
 #include "cases.hpp"
+#include "mpi.h"
 
 namespace heddle::plan::test {
 namespace {
@@ -22,6 +23,20 @@ TEST(Verify, EveryAlgorithmUpTo64) {
 class LargeTest : public testing::TestWithParam<int> {};
 TEST_P(LargeTest, EveryAlgorithm) { prove(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Chosen, LargeTest, testing::Values(81, 97, 100, 128, 255, 256, 500));
+
+// By the plan of one rank, which is its own and not compiled anew.
+TEST(Prove, OneOfTheRanks) {
+  for (const Choice& choice : {Choice{"phases", {-1, 1, 1}}, Choice{"circulant", {3}}}) {
+    for (std::uint32_t rank : {0u, 3u}) {
+      Plan own;
+      ASSERT_TRUE(compile({Collective::kAllreduce, 4, 0, false}, choice, rank, own)) << last_error_detail();
+      EXPECT_TRUE(plan::prove(own)) << last_error_detail();
+      own.code.erase(own.code.begin());
+      const Status refused = plan::prove(own);
+      EXPECT_EQ(refused.error_class(), MPI_ERR_INTERN) << choice.algorithm;
+    }
+  }
+}
 
 // Every algorithm of every collective once.
 TEST(Verify, AThousandRanks) {

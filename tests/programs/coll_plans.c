@@ -1,6 +1,7 @@
 // Plans that are compiled when a communicator is made: its first collectives compile none.
 //   coll_plans        by the info key of a communicator, and at first use without it
 //   coll_plans all    where HEDDLE_PLANS_AT_CREATION is on: each communicator, however it was made
+//   coll_plans proved [0]    where HEDDLE_VERIFY_PLANS is on (0: off): each of those that are compiled
 #include "check.h"
 
 enum { kMost = 1 << 17, kMostRanks = 8 };
@@ -8,10 +9,10 @@ enum { kMost = 1 << 17, kMostRanks = 8 };
 static double in[kMost * kMostRanks], out[kMost * kMostRanks];
 static MPI_T_pvar_session session;
 
-static MPI_T_pvar_handle count_of(MPI_Comm comm) {
+static MPI_T_pvar_handle count_of(MPI_Comm comm, const char* what) {
   MPI_T_pvar_handle handle;
   int index, count;
-  CHECK_EQ(MPI_T_pvar_get_index("plans_compiled", MPI_T_PVAR_CLASS_COUNTER, &index), MPI_SUCCESS);
+  CHECK_EQ(MPI_T_pvar_get_index(what, MPI_T_PVAR_CLASS_COUNTER, &index), MPI_SUCCESS);
   CHECK_EQ(MPI_T_pvar_handle_alloc(session, index, &comm, &handle, &count), MPI_SUCCESS);
   CHECK_EQ(count, 1);
   CHECK_EQ(MPI_T_pvar_start(session, handle), MPI_SUCCESS);
@@ -38,9 +39,9 @@ static void collectives(MPI_Comm comm, int n) {
   CHECK_EQ(out[0], size * (size + 1) / 2 + size * (n * rank % 3));
 }
 
-// Plans that the collectives compiled.
-static unsigned long compiled_by(MPI_Comm comm) {
-  MPI_T_pvar_handle handle = count_of(comm);
+// How many plans the collectives bring to that count.
+static unsigned long counted(MPI_Comm comm, const char* what) {
+  MPI_T_pvar_handle handle = count_of(comm, what);
   unsigned long compiled = 99;
   const int sizes[] = {1, 100, 3000, kMost};
   for (int i = 0; i < 4; i++) collectives(comm, sizes[i]);
@@ -48,6 +49,8 @@ static unsigned long compiled_by(MPI_Comm comm) {
   MPI_T_pvar_handle_free(session, &handle);
   return compiled;
 }
+
+static unsigned long compiled_by(MPI_Comm comm) { return counted(comm, "plans_compiled"); }
 
 static void free_checked(MPI_Comm comm, unsigned long want) {
   CHECK_EQ(compiled_by(comm), want);
@@ -105,12 +108,24 @@ static void by_info(void) {
   MPI_Info_free(&info);
 }
 
+static void proved(int are_proved) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  const unsigned long compiled = compiled_by(comm);
+  MPI_Comm_free(&comm);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  CHECK_EQ(counted(comm, "plans_verified"), are_proved ? compiled : 0);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char** argv) {
   int provided;
   start(&argc, &argv);
   MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
   MPI_T_pvar_session_create(&session);
-  if (argc > 1) {
+  if (argc > 1 && strcmp(argv[1], "proved") == 0) {
+    proved(argc == 2);
+  } else if (argc > 1) {
     by_control();
   } else {
     by_info();
