@@ -128,7 +128,7 @@ vci::SendOp::Pushed Group::push_next(vci::SendOp& op, vci::Lane& lane) {
 
 // One step. The lock is the VCI's for kWrite, the lane's for all others.
 LockedWork::Next Group::step_on(bool inside) NO_THREAD_SAFETY_ANALYSIS {
-  vci::Lane& lane = *send->lane;
+  vci::Lane& way = *send->lane;
   switch (step) {
     case Step::kWrite:
       if (inside) return write(*this) ? Next::kDone : Next::kOutside;
@@ -136,9 +136,9 @@ LockedWork::Next Group::step_on(bool inside) NO_THREAD_SAFETY_ANALYSIS {
       return Next::kDone;
     case Step::kPackets: {
       const auto post = [&](const auto& header, const void* prefix, wire::Payload& payload)
-                            NO_THREAD_SAFETY_ANALYSIS { return lane.try_post_locked(header, prefix, payload); };
-      if (!send_packet(*this, lane.max_packet(), post)) {
-        step = lane.is_closed() ? Step::kStream : Step::kPlace;
+                            NO_THREAD_SAFETY_ANALYSIS { return way.try_post_locked(header, prefix, payload); };
+      if (!send_packet(*this, way.max_packet(), post)) {
+        step = way.is_closed() ? Step::kStream : Step::kPlace;
         return step == Step::kPlace ? Next::kOutside : Next::kInside;
       }
       if (at != end) return Next::kInside;
@@ -151,7 +151,7 @@ LockedWork::Next Group::step_on(bool inside) NO_THREAD_SAFETY_ANALYSIS {
     case Step::kTell:
       if (placed != 0) {
         const PlacedPrefix prefix{send->receiver, at - placed, placed};
-        lane.post_control_locked({kPlaced, sizeof prefix, 0, 0, send->comm->rank, 0}, &prefix);
+        way.post_control_locked({kPlaced, sizeof prefix, 0, 0, send->comm->rank, 0}, &prefix);
         if (at == end) {
           send->done();
           return Next::kDone;
@@ -159,7 +159,7 @@ LockedWork::Next Group::step_on(bool inside) NO_THREAD_SAFETY_ANALYSIS {
       }
       [[fallthrough]];
     case Step::kStream:
-      lane.stream_locked(*this);
+      way.stream_locked(*this);
       return Next::kDone;
   }
   __builtin_unreachable();
