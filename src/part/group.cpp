@@ -170,11 +170,10 @@ LockedWork::Next Group::go_on(LockedWork& work, bool inside) {
   auto& group = static_cast<Group&>(work);
   Send& send = *group.send;
   vci::Vci& vci = *send.vci;
-  const bool lost = send.has_lost_receiver();
   const Next next = group.step_on(inside);
   if (next != Next::kDone) return next;
   send.let_go();
-  if (lost) vci.wake_waiters();  // who gives the send up waits for that
+  if (vci.domain().losses().count() != 0) vci.wake_waiters();  // who gives the send up waits for that
   return next;
 }
 

@@ -348,6 +348,10 @@ Status verify(std::span<const Plan> plans) {
 Status prove(const Plan& own) {
   std::vector<Plan> all;
   HEDDLE_TRY(compile_all(own.spec, own.choice, all));
+  if (all.size() != (own.symmetric ? 1 : own.spec.ranks)) {
+    return error(MPI_ERR_INTERN, "plan of %u ranks: rank %u's is %s, and rank 0's is not", own.spec.ranks, own.rank,
+                 own.symmetric ? "for all ranks" : "for itself alone");
+  }
   all[own.symmetric ? 0 : own.rank] = own;
   return verify(all);
 }

@@ -31,6 +31,9 @@ TEST(Prove, OneOfTheRanks) {
       Plan own;
       ASSERT_TRUE(compile({Collective::kAllreduce, 4, 0, false}, choice, rank, own)) << last_error_detail();
       EXPECT_TRUE(plan::prove(own)) << last_error_detail();
+      Plan other = own;
+      other.symmetric = !own.symmetric;
+      EXPECT_FALSE(plan::prove(other)) << choice.algorithm;
       own.code.erase(own.code.begin());
       const Status refused = plan::prove(own);
       EXPECT_EQ(refused.error_class(), MPI_ERR_INTERN) << choice.algorithm;
