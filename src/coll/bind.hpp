@@ -72,7 +72,7 @@ struct Call {
 // Up to so many bytes blocks that lie apart are one message.
 inline constexpr MPI_Count kStaged = 32 * 1024;
 
-// The plan of the schedule's rank (plan/cache.hpp). Null: memory ran out, which the schedule knows then.
+// The plan of the schedule's rank (plan/cache.hpp). Null: memory ran out, or it was refused, and the schedule knows that then.
 [[gnu::cold]] const plan::Plan* new_plan(Schedule& s, const plan::Spec& spec, std::uint64_t bytes) noexcept;
 inline const plan::Plan* plan_of(Schedule& s, plan::Collective what, int root, bool ordered,
                                  std::uint64_t bytes) noexcept {

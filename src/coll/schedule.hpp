@@ -103,7 +103,9 @@ class Schedule {
   // A builder does not look whether memory ran out, or a plan was refused: whoever called it asks here, before the first step is run.
   bool failed() const noexcept { return error_ != MPI_SUCCESS; }
   int error() const noexcept { return error_; }
-  void fail(int error_class) noexcept { error_ = error_class; }
+  void fail(int error_class) noexcept {
+    if (!failed()) error_ = error_class;
+  }
   void run_out_of_memory() noexcept { fail(MPI_ERR_NO_MEM); }
   // For a plan that lives as long as the schedule; one at a time.
   plan::Plan& spare_plan();

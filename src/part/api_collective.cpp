@@ -50,19 +50,21 @@ class Rows {
   std::vector<MPI_Count> counts_, places_;
 };
 
-// Null: no memory.
+// Null: `*failed` says why.
 template <class Build>
 std::unique_ptr<Collective> make_parts(mpi::Comm& comm, int partitions, const Collective::Uses& uses, bool gives,
-                                       Build& build) noexcept try {
+                                       Build& build, int* failed) noexcept try {
   auto made = std::make_unique<Collective>(comm, uses, gives);
   for (int p = 0; p < partitions; ++p) {
     Schedule& schedule = made->add();
     build(schedule, p);
     schedule.join();
+    *failed = schedule.error();
     if (schedule.failed()) return nullptr;
   }
   return made;
 } catch (const std::bad_alloc&) {
+  *failed = MPI_ERR_NO_MEM;
   return nullptr;
 }
 
@@ -88,10 +90,12 @@ Status make(mpi::Comm& comm, int partitions, const Collective::Uses& uses, bool 
                  "%d partitions here, %lld at one rank and %lld at another; all ranks have to say the same", partitions,
                  static_cast<long long>(numbers[0]), -static_cast<long long>(numbers[1]));
   }
-  std::unique_ptr<Collective> made = make_parts(comm, partitions, uses, gives, build);
-  std::int64_t is_made[] = {made != nullptr};
-  HEDDLE_TRY(find_least(is_made, comm));
-  if (is_made[0] == 0) {
+  int failed = MPI_SUCCESS;
+  std::unique_ptr<Collective> made = make_parts(comm, partitions, uses, gives, build, &failed);
+  std::int64_t outcome[] = {-std::int64_t{failed}};  // one that failed somewhere fails everywhere
+  HEDDLE_TRY(find_least(outcome, comm));
+  if (outcome[0] != -MPI_ERR_NO_MEM && outcome[0] != 0) return Status::of_class(static_cast<int>(-outcome[0]));
+  if (outcome[0] != 0) {
     return error(MPI_ERR_NO_MEM, "some rank has no memory for a partitioned collective of %d partitions", partitions);
   }
   made->settle(comm.collective_sequence.fetch_add(static_cast<std::uint32_t>(partitions), std::memory_order_relaxed));

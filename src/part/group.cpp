@@ -42,7 +42,7 @@ struct Writing : wire::RemoteAccess {
   Group* group = nullptr;
 };
 
-// With the lock of the VCI held, which keeps the send.
+// With the lock of the VCI held.
 void on_written(wire::RemoteAccess& access, bool is_there) NO_THREAD_SAFETY_ANALYSIS {
   Group& group = *static_cast<Writing&>(access).group;
   Send& send = *group.send;
@@ -85,17 +85,16 @@ bool write(Group& group) {
   one->bytes = group.end - group.at;
   one->kind = wire::RemoteAccess::Kind::kWrite;
   one->done = on_written;
-  send.keep();
   bool is_begun = send.lane->tx().start(*one);
   if (!is_begun && std::exchange(one->told, 0) != 0) {  // this provider cannot tell
     one->failed = false;
     is_begun = send.lane->tx().start(*one);
   }
   if (is_begun) {
+    send.keep();               // until on_written(), which runs under the same lock
     send.vci->wake_waiters();  // if the network could not take it now, who sleeps has to offer it again
     return true;
   }
-  send.let_go();
   delete one;
   return false;
 }

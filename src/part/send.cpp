@@ -15,7 +15,7 @@ void bury(Send& send) {
   mpi::Comm& comm = *send.comm;
   mpi::Datatype& type = *send.args.type;
   vci::Vci& vci = *send.vci;
-  const bool lost = p2p::has_losses(comm) && p2p::is_lost(comm, send.args.peer);
+  const bool lost = send.has_lost_receiver();
   send.readiness.drop();
   send.groups.reset();
   vci.lock().lock();
@@ -63,8 +63,7 @@ bool step_late(vci::Task& task) {
 
 bool give_up(mpi::Request& request) {
   Send& send = as_send(request);
-  if (!p2p::is_lost(*send.comm, send.args.peer)) return false;
-  if (send.is_kept()) return false;
+  if (!p2p::is_lost(*send.comm, send.args.peer) || send.is_kept()) return false;
   if (!send.readiness.end()) return send.is_complete();
   send.error = MPI_ERR_PROC_ABORTED;
   p2p::finish(send);
@@ -111,7 +110,7 @@ void Send::make_groups(std::uint32_t receivers) noexcept {
 }
 
 Status Send::start() noexcept {
-  if (p2p::has_losses(*comm) && p2p::is_lost(*comm, args.peer)) return p2p::loss_error(*comm, args.peer);
+  if (has_lost_receiver()) return p2p::loss_error(*comm, args.peer);
   LockGuard guard(vci->lock());
   error = MPI_SUCCESS;
   complete.store(0, std::memory_order_relaxed);

@@ -42,12 +42,12 @@ static void collectives(MPI_Comm comm, int n) {
 // How many plans the collectives bring to that count.
 static unsigned long counted(MPI_Comm comm, const char* what) {
   MPI_T_pvar_handle handle = count_of(comm, what);
-  unsigned long compiled = 99;
+  unsigned long number = 99;
   const int sizes[] = {1, 100, 3000, kMost};
   for (int i = 0; i < 4; i++) collectives(comm, sizes[i]);
-  CHECK_EQ(MPI_T_pvar_read(session, handle, &compiled), MPI_SUCCESS);
+  CHECK_EQ(MPI_T_pvar_read(session, handle, &number), MPI_SUCCESS);
   MPI_T_pvar_handle_free(session, &handle);
-  return compiled;
+  return number;
 }
 
 static unsigned long compiled_by(MPI_Comm comm) { return counted(comm, "plans_compiled"); }
