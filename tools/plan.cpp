@@ -21,6 +21,7 @@
 #include "plan/best.hpp"
 #include "plan/choose.hpp"
 #include "plan/compile.hpp"
+#include "plan/meaning.hpp"
 #include "plan/network.hpp"
 #include "plan/text.hpp"
 #include "plan/verify.hpp"
@@ -37,6 +38,8 @@ constexpr char kPlanUsage[] =
     "  --rank RANK          only the plan of this rank (by default of all, or the one that serves all)\n"
     "  --algorithm 'NAME NUMBERS...'   for example 'phases -7 1 7', 'circulant 3', 'tree 4'\n"
     "  --root RANK          of bcast, reduce, gather, scatter\n"
+    "  --grid 4x4, --torus 4x4   of neighbor_allgather and neighbor_alltoall: who is whose neighbour; in a torus each\n"
+    "                       dimension leads back to its begin\n"
     "  --ordered            the operation does not commute\n"
     "  --bytes BYTES        as 100, 64K or 2M, of the vector (of each block where ranks have blocks of their own): "
     "without\n"
@@ -58,9 +61,9 @@ constexpr char kPlanUsage[] =
     "  --verify             proves the plans of all ranks together, and prints nothing else\n"
     "  --help               this text, and the algorithms of each collective\n";
 
-constexpr std::string_view kPlanOptions[] = {"-n",        "--rank", "--algorithm", "--root",   "--ordered",
-                                             "--verify",  "--help", "--bytes",     "--ppn",    "--simulate",
-                                             "--network", "--draw", "--scale",     "--compile"};
+constexpr std::string_view kPlanOptions[] = {
+    "-n",    "--rank",     "--algorithm", "--root", "--ordered", "--verify",  "--help", "--bytes",
+    "--ppn", "--simulate", "--network",   "--draw", "--scale",   "--compile", "--grid", "--torus"};
 
 struct Wish {
   Spec spec;
@@ -70,6 +73,7 @@ struct Wish {
   std::int64_t bytes = -1;
   std::uint32_t ppn = 0;  // as the network says
   Network network = usual_network();
+  Neighborhoods grid;
 };
 
 void print_help() {
@@ -111,6 +115,41 @@ bool read_bytes(std::string_view word, std::int64_t& bytes) {
     return false;
   bytes <<= shift;
   return true;
+}
+
+// Dimensions as 4x4x2, and how many ranks they are. False: they are none, or too many.
+bool read_dimensions(std::string_view word, std::vector<std::uint32_t>& dimensions, std::uint32_t& ranks) {
+  constexpr std::uint32_t kMost = 1 << 20;
+  ranks = 1;
+  while (!word.empty()) {
+    const std::string_view one = word.substr(0, word.find('x'));
+    word.remove_prefix(std::min(one.size() + 1, word.size()));
+    std::uint32_t length = 0;
+    if (!read_number(one, length) || length == 0 || length > kMost / ranks) return false;
+    dimensions.push_back(length);
+    ranks *= length;
+  }
+  return !dimensions.empty();
+}
+
+// The neighbours of the ranks of a grid, in row-major order, as of MPI_Cart_create.
+Neighborhoods grid_of(const std::vector<std::uint32_t>& dimensions, std::uint32_t ranks, bool is_torus) {
+  std::vector<Neighbors> all(ranks);
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    std::uint32_t stride = ranks;
+    all[r].crossed = true;
+    for (const std::uint32_t length : dimensions) {
+      stride /= length;
+      const std::uint32_t at = r / stride % length;
+      const auto other = [&](bool ends, std::uint32_t there) {
+        return ends && !is_torus ? -1 : static_cast<int>(r - at * stride + there * stride);
+      };
+      all[r].sources.push_back(other(at == 0, (at + length - 1) % length));
+      all[r].sources.push_back(other(at == length - 1, (at + 1) % length));
+    }
+    all[r].destinations = all[r].sources;
+  }
+  return Neighborhoods(std::move(all));
 }
 
 // Of lines as --simulate prints them; or of a profile, in which `network` stands before each, of whatever machine.
@@ -167,6 +206,12 @@ std::string read(std::span<const std::string_view> options, Wish& wish) {
     } else if (option == "--bytes") {
       if (!read_bytes(value, wish.bytes))
         return "--bytes takes a number as 100, 64K or 2M, not '" + std::string(value) + "'";
+    } else if (option == "--grid" || option == "--torus") {
+      std::vector<std::uint32_t> dimensions;
+      if (!read_dimensions(value, dimensions, wish.spec.ranks))
+        return std::string(option) + " takes dimensions as 4x4x2, not '" + std::string(value) + "'";
+      wish.grid = grid_of(dimensions, wish.spec.ranks, option == "--torus");
+      wish.spec.neighborhoods = &wish.grid;
     } else if (!read_number(value, number)) {
       return std::string(option) + " takes a number, not '" + std::string(value) + "'";
     } else if (option == "-n") {
@@ -181,6 +226,12 @@ std::string read(std::span<const std::string_view> options, Wish& wish) {
     }
   }
   if (wish.ppn != 0) wish.network.ppn = wish.ppn;
+  const bool has_grid = wish.spec.neighborhoods != nullptr;
+  if (is_among_neighbors(wish.spec.collective) != has_grid)
+    return has_grid ? "--grid and --torus are for neighbor_allgather and neighbor_alltoall"
+                    : "who is whose neighbour: say --grid 4x4, or --torus";
+  if (has_grid && wish.scales) return "--scale is for other numbers of ranks, and a grid has one";
+  if (has_grid && wish.grid.of(wish.spec.ranks - 1) == nullptr) return "the grid has not as many ranks as -n says";
   if ((wish.simulates || wish.scales) && wish.bytes < 0) {
     return std::string(wish.scales ? "--scale" : "--simulate") + " needs --bytes";
   }

@@ -22,6 +22,14 @@ class BasicPushStack {
     } while (!top_.compare_exchange_weak(below, &element, std::memory_order_release, std::memory_order_relaxed));
   }
 
+  // The same where nobody else is about.
+  void push_alone(T& element) noexcept {
+    element.*kNext = top_.load(std::memory_order_relaxed);
+    top_.store(&element, std::memory_order_relaxed);
+  }
+
+  // Whether there is nothing to take, so far as is known.
+  bool empty() const noexcept { return top_.load(std::memory_order_relaxed) == nullptr; }
   // The newest; below it the older ones.
   T* first() const noexcept { return top_.load(std::memory_order_acquire); }
 

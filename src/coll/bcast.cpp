@@ -14,7 +14,7 @@ void build_barrier(Schedule& s) {
 // bytes; a type with gaps is packed for that.
 void build_bcast(Schedule& s, Buffer data, int root) {
   const MPI_Count bytes = data.bytes();
-  const plan::Plan* plan = plan_of(s, Collective::kBcast, root, false, static_cast<std::uint64_t>(bytes));
+  const plan::Plan* plan = plan_of(s, spec_of(s, Collective::kBcast, root, false), static_cast<std::uint64_t>(bytes));
   if (plan == nullptr) return;
   if (plan->blocks == 1) return bind(s, *plan, {Lengths::equal(data.count), {}, Image::whole(data)});
   const bool packs = !data.type->contiguous && bytes != 0;

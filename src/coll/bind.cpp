@@ -181,7 +181,8 @@ class Binder {
   template <class Visit>
   void each_message(Slice slice, std::uint32_t length, Visit visit) const {
     // Blocks of one length that lie anywhere, or of a pair of ranks: the plan moves only what lies in one piece.
-    const bool anywhere = plan_.partition == plan::Partition::kEqual || plan_.partition == plan::Partition::kMatrix;
+    const bool anywhere = plan_.partition == plan::Partition::kEqual || plan_.partition == plan::Partition::kMatrix ||
+                          plan_.partition == plan::Partition::kEdges;
     if (length <= 1 || anywhere) return visit(0, length);
     const std::uint32_t begin = absolute(slice.first), before_end = blocks() - begin;
     if (call_.apart) {

@@ -74,9 +74,10 @@ inline constexpr MPI_Count kStaged = 32 * 1024;
 
 // The plan of the schedule's rank (plan/cache.hpp). Null: memory ran out, or it was refused, and the schedule knows that then.
 [[gnu::cold]] const plan::Plan* new_plan(Schedule& s, const plan::Spec& spec, std::uint64_t bytes) noexcept;
-inline const plan::Plan* plan_of(Schedule& s, plan::Collective what, int root, bool ordered,
-                                 std::uint64_t bytes) noexcept {
-  const plan::Spec spec{what, static_cast<std::uint32_t>(s.size()), static_cast<std::uint32_t>(root), ordered};
+inline plan::Spec spec_of(const Schedule& s, plan::Collective what, int root, bool ordered) noexcept {
+  return {what, static_cast<std::uint32_t>(s.size()), static_cast<std::uint32_t>(root), ordered};
+}
+inline const plan::Plan* plan_of(Schedule& s, const plan::Spec& spec, std::uint64_t bytes) noexcept {
   const plan::Plan* kept = s.plans() != nullptr ? s.plans()->find(spec, bytes) : nullptr;
   return kept != nullptr ? kept : new_plan(s, spec, bytes);
 }
@@ -87,7 +88,7 @@ void bind(Schedule& s, const plan::Plan& plan, const Call& call) noexcept;
 // Both at once: call_of(plan) is the Call.
 template <class CallOf>
 void build_by_plan(Schedule& s, plan::Collective what, int root, bool ordered, std::uint64_t bytes, CallOf&& call_of) {
-  if (const plan::Plan* plan = plan_of(s, what, root, ordered, bytes)) bind(s, *plan, call_of(*plan));
+  if (const plan::Plan* plan = plan_of(s, spec_of(s, what, root, ordered), bytes)) bind(s, *plan, call_of(*plan));
 }
 
 }  // namespace heddle::coll

@@ -1,11 +1,10 @@
-// Neighbourhood collectives: one message for each edge.
+// Neighbourhood collectives: plans whose blocks are the ends of edges (plan/neighbors.hpp).
 //
-// Method:  all five are the same schedule over two descriptions of blocks; in an allgather every outgoing block is the
-//          same one. Which of several edges between two ranks a block takes follows from the order of the messages
-//          (mpi/topology.hpp). Empty blocks are sent, too, so that nobody waits for one that the other side
-//          takes for empty.
-// Cost:    indegree + outdegree messages, one round. An edge to this rank itself is a message, too.
+// Method:  all five are two plans over descriptions of blocks; in an allgather every outgoing block is the same one. Empty blocks
+//          are sent, too, so that nobody waits for one that the other side takes for empty.
+// Cost:    indegree + outdegree messages, one round. What leads back to this rank is a copy.
 #include "coll/api_neighbor.hpp"
+#include "coll/bind.hpp"
 #include "coll/operation.hpp"
 #include "mpi/topology.hpp"
 
@@ -14,35 +13,27 @@ namespace {
 
 using coll::Blocks;
 using coll::Buffer;
+using coll::Image;
+using coll::Lengths;
 using coll::Schedule;
 using mpi::IntArray;
-using mpi::Topology;
 
-// `out(i)`: the block for destination i.
-template <class Outgoing>
-void build(Schedule& s, const Topology& topology, Outgoing out, const Blocks& in) {
-  for (int i = 0; i < topology.indegree(); ++i) {
-    const int slot = topology.receive_slot(i);
-    const int source = topology.sources[static_cast<std::size_t>(slot)];
-    if (source != MPI_PROC_NULL) s.recv(in[slot], source);
-  }
-  for (int i = 0; i < topology.outdegree(); ++i) {
-    const int destination = topology.destinations[static_cast<std::size_t>(i)];
-    if (destination != MPI_PROC_NULL) s.send(out(i), destination);
+void build(Schedule& s, plan::Collective what, const plan::Neighborhoods& among, Image out, const Blocks& in) {
+  const plan::Spec spec{what, static_cast<std::uint32_t>(s.size()), 0, false, &among};
+  if (const plan::Plan* plan = coll::plan_of(s, spec, plan::kUnknownBytes)) {
+    coll::bind(s, *plan, {.lengths = Lengths::equal(0), .input = out, .output = Image::of(in)});
   }
 }
 
 Status allgather_of(Buffer own, const Blocks& in, mpi::Comm& comm, coll::Form form) {
   return coll::carry_out(comm, form, [&](Schedule& s) {
-    build(
-        s, *comm.topology, [&](int) { return own; }, in);
+    build(s, plan::Collective::kNeighborAllgather, comm.topology->neighborhoods, Image::own(own), in);
   });
 }
 
 Status alltoall_of(const Blocks& out, const Blocks& in, mpi::Comm& comm, coll::Form form) {
   return coll::carry_out(comm, form, [&](Schedule& s) {
-    build(
-        s, *comm.topology, [&](int i) { return out[i]; }, in);
+    build(s, plan::Collective::kNeighborAlltoall, comm.topology->neighborhoods, Image::of(out), in);
   });
 }
 

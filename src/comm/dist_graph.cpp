@@ -110,7 +110,7 @@ Status finish(Comm& comm, Creation& creation, Topology topology, MPI_Comm* newco
     topology.destination_weights.clear();
   }
   return comm::make_with_topology(creation, comm::first_ranks(comm.size),
-                                  std::make_shared<const Topology>(std::move(topology)), newcomm);
+                                  std::make_shared<Topology>(std::move(topology)), newcomm);
 }
 
 // Sends mine[r] to each rank r; what comes stands in the order of those who sent it.
@@ -161,10 +161,12 @@ Status dist_graph_create(Comm& comm, MPI_Count n, const int* sources, const int*
   }
   std::vector<End> mine;
   HEDDLE_TRY(deliver(comm, ends, &mine));
+  plan::Neighbors own;
   for (const End& end : mine) {
-    (end.outgoing != 0 ? topology.destinations : topology.sources).push_back(end.peer);
+    (end.outgoing != 0 ? own.destinations : own.sources).push_back(end.peer);
     (end.outgoing != 0 ? topology.destination_weights : topology.source_weights).push_back(end.weight);
   }
+  topology.set_own(comm.rank, std::move(own));
   return finish(comm, creation, std::move(topology), comm_dist_graph);
 }
 
@@ -180,8 +182,7 @@ Status dist_graph_create_adjacent(Comm& comm, int indegree, const int* sources, 
   topology.weighted = (indegree > 0 ? sourceweights : destweights) != MPI_UNWEIGHTED;
   Creation creation(comm);
   HEDDLE_TRY(agree(creation, judged, indegree > 0 || outdegree > 0, &topology.weighted));
-  topology.sources.assign(sources, sources + indegree);
-  topology.destinations.assign(destinations, destinations + outdegree);
+  topology.set_own(comm.rank, {{sources, sources + indegree}, {destinations, destinations + outdegree}});
   if (topology.weighted && indegree > 0) topology.source_weights.assign(sourceweights, sourceweights + indegree);
   if (topology.weighted && outdegree > 0) topology.destination_weights.assign(destweights, destweights + outdegree);
   return finish(comm, creation, std::move(topology), comm_dist_graph);
@@ -205,8 +206,8 @@ Status dist_graph_neighbors(Comm& comm, MPI_Count maxindegree, int* sources, int
     return error(MPI_ERR_ARG, "%s is a null pointer, but the graph has weights; pass an array, or MPI_UNWEIGHTED",
                  no_in ? "sourceweights" : "destweights");
   }
-  hand_over(topology.sources, maxindegree, sources);
-  hand_over(topology.destinations, maxoutdegree, destinations);
+  hand_over(topology.own().sources, maxindegree, sources);
+  hand_over(topology.own().destinations, maxoutdegree, destinations);
   hand_over(topology.source_weights, maxindegree, sourceweights);
   hand_over(topology.destination_weights, maxoutdegree, destweights);
   return Status::ok();

@@ -31,9 +31,10 @@ Status agree(Comm& parent, Creation& creation, Status judged, const Digest& dige
 // An argument is wrong at this rank alone, before it could describe a topology: the others, who are about to agree(), hear of
 // it, instead of waiting. Its own error, or that of a rank before it.
 Status refuse(Comm& parent, Status refusal);
-// The communicator of these ranks of the parent, this process among them, with the topology. After agree().
-Status make_with_topology(Creation& creation, const std::vector<int>& ranks,
-                          std::shared_ptr<const mpi::Topology> topology, MPI_Comm* newcomm);
+// The communicator of these ranks of the parent, this process among them, with the topology. After agree(). Where plans are proved
+// (HEDDLE_VERIFY_PLANS) its ranks tell each other their neighbours.
+Status make_with_topology(Creation& creation, const std::vector<int>& ranks, std::shared_ptr<mpi::Topology> topology,
+                          MPI_Comm* newcomm);
 
 // The ranks below n.
 std::vector<int> first_ranks(int n);

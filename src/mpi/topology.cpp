@@ -42,24 +42,28 @@ int Grid::shifted(int from, int direction, MPI_Count disp) const {
   return rank(at);
 }
 
-std::shared_ptr<const Topology> make_grid(Grid grid, int rank) {
+std::shared_ptr<Topology> make_grid(Grid grid, int rank) {
   auto made = std::make_shared<Topology>();
   made->kind = MPI_CART;
+  plan::Neighbors own{.crossed = true};
   for (int direction = 0; direction < grid.ndims(); ++direction) {
-    made->sources.push_back(grid.shifted(rank, direction, -1));
-    made->sources.push_back(grid.shifted(rank, direction, +1));
+    own.sources.push_back(grid.shifted(rank, direction, -1));
+    own.sources.push_back(grid.shifted(rank, direction, +1));
   }
-  made->destinations = made->sources;
+  own.destinations = own.sources;
+  made->set_own(rank, std::move(own));
   made->grid = std::move(grid);
   return made;
 }
 
-std::shared_ptr<const Topology> make_graph(Graph graph, int rank) {
+std::shared_ptr<Topology> make_graph(Graph graph, int rank) {
   auto made = std::make_shared<Topology>();
   made->kind = MPI_GRAPH;
   const auto first = graph.edges.begin() + graph.first(rank);
-  made->sources.assign(first, first + graph.degree(rank));
-  made->destinations = made->sources;
+  plan::Neighbors own;
+  own.sources.assign(first, first + graph.degree(rank));
+  own.destinations = own.sources;
+  made->set_own(rank, std::move(own));
   made->graph = std::move(graph);
   return made;
 }

@@ -4,8 +4,8 @@
 // Method:  what the program said is kept for the enquiry functions; beside it stand this rank's neighbours in the order
 //          of the blocks in its buffers. Both lists hold MPI_PROC_NULL where a grid ends.
 //          Messages between two ranks match in the order in which they were posted, so where two ranks are neighbours
-//          more than once, the order decides which block goes where. Blocks are sent in the order of `destinations`,
-//          and received in that of receive_slot(): in a grid, what goes in the negative direction arrives from the
+//          more than once, the order decides which block goes where (plan/neighbors.hpp). Blocks are sent in the order of
+//          `destinations`, and received in that of received(): in a grid, what goes in the negative direction arrives from the
 //          positive one, also when a period of 1 or 2 makes both directions lead to the same rank.
 //
 //              period of 2: rank 0 sends          -   +      in this order: -, +
@@ -23,6 +23,7 @@
 #include "base/status.hpp"
 #include "mpi.h"
 #include "mpi/comm.hpp"
+#include "plan/neighbors.hpp"
 
 namespace heddle::mpi {
 
@@ -54,17 +55,20 @@ struct Topology {
   bool weighted = false;
   std::vector<int> source_weights, destination_weights;  // of a weighted MPI_DIST_GRAPH
 
-  std::vector<int> sources;       // block i of a receive buffer comes from sources[i]
-  std::vector<int> destinations;  // block i of a send buffer goes to destinations[i]
+  int rank = 0;                       // in the communicator
+  plan::Neighborhoods neighborhoods;  // this rank's at least
 
-  int indegree() const noexcept { return static_cast<int>(sources.size()); }
-  int outdegree() const noexcept { return static_cast<int>(destinations.size()); }
-  // The block that the i-th receive is for.
-  int receive_slot(int i) const noexcept { return kind == MPI_CART ? i ^ 1 : i; }
+  void set_own(int self, plan::Neighbors own) {
+    rank = self;
+    neighborhoods = plan::Neighborhoods(static_cast<std::uint32_t>(self), std::move(own));
+  }
+  const plan::Neighbors& own() const noexcept { return *neighborhoods.of(static_cast<std::uint32_t>(rank)); }
+  int indegree() const noexcept { return static_cast<int>(own().indegree()); }
+  int outdegree() const noexcept { return static_cast<int>(own().outdegree()); }
 };
 
-std::shared_ptr<const Topology> make_grid(Grid grid, int rank);
-std::shared_ptr<const Topology> make_graph(Graph graph, int rank);
+std::shared_ptr<Topology> make_grid(Grid grid, int rank);
+std::shared_ptr<Topology> make_graph(Graph graph, int rank);
 
 // The communicator has a topology (of this kind), or MPI_ERR_TOPOLOGY.
 Status check_topology(const Comm& comm);

@@ -64,6 +64,9 @@ void build_reduce_nodes(Builder& b);
 void build_allreduce_nodes(Builder& b);
 void build_allgather_nodes(Builder& b);
 
+// neighbors.cpp
+void build_edges(Builder& b);
+
 // alltoall.cpp
 void build_alltoall_pairwise(Builder& b);
 void build_alltoall_bruck(Builder& b);

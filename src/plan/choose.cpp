@@ -55,6 +55,8 @@ constexpr Rule kRules[] = {
     {Collective::kAlltoall, kAnyBytes, false, 0, 0, "pairwise", kAllOthers},
     {Collective::kScan, kAnyBytes, false, 0, 0, "doubling", 0},
     {Collective::kExscan, kAnyBytes, false, 0, 0, "doubling", 0},
+    {Collective::kNeighborAllgather, kAnyBytes, false, 0, 0, "edges", 0},
+    {Collective::kNeighborAlltoall, kAnyBytes, false, 0, 0, "edges", 0},
 };
 
 const std::size_t kRuleCount = std::size(kRules);

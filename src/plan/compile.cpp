@@ -35,6 +35,8 @@ constexpr Algorithm kAlgorithms[] = {
     {"bruck", Collective::kAlltoall, true, Numbers::kRadix, 2, build_alltoall_bruck},
     {"doubling", Collective::kScan, true, Numbers::kNone, 0, build_scan_doubling},
     {"doubling", Collective::kExscan, true, Numbers::kNone, 0, build_exscan_doubling},
+    {"edges", Collective::kNeighborAllgather, true, Numbers::kNone, 0, build_edges},
+    {"edges", Collective::kNeighborAlltoall, true, Numbers::kNone, 0, build_edges},
 };
 
 struct Job {
@@ -51,6 +53,9 @@ Status check_spec(Job& job, Plan&) {
   }
   if (spec.root >= spec.ranks) return error(MPI_ERR_ROOT, "root %u of %u ranks", spec.root, spec.ranks);
   if (job.rank >= spec.ranks) return error(MPI_ERR_RANK, "rank %u of %u", job.rank, spec.ranks);
+  if (spec.neighborhoods != nullptr && spec.neighborhoods->of(job.rank) == nullptr) {
+    return error(MPI_ERR_ARG, "the neighbours of rank %u are not known", job.rank);
+  }
   return Status::ok();
 }
 
@@ -188,8 +193,8 @@ bool conflicts(const Instruction& before, const Instruction& now, std::uint32_t 
 // A JOIN before each instruction that needs one; those that join nothing go, the plan's end being one too.
 Status order(Job&, Plan& plan) {
   constexpr Instruction kJoinAll{Opcode::kJoin, 0, 0, 0, 0, 0, 0, 0, 0};
-  // An alltoall puts its input aside then.
-  const bool in_place = plan.spec.collective != Collective::kAlltoall;
+  // An alltoall puts its input aside then; among neighbours there is no such call.
+  const bool in_place = plan.spec.collective != Collective::kAlltoall && plan.partition != Partition::kEdges;
   std::vector<Instruction> ordered, under_way;
   ordered.reserve(plan.code.size() + plan.code.size() / 4);
   for (const Instruction& now : plan.code) {

@@ -57,20 +57,25 @@ enum class Collective : std::uint8_t {
   kScatter,
   kAlltoall,
   kScan,
-  kExscan
+  kExscan,
+  kNeighborAllgather,
+  kNeighborAlltoall
 };
-inline constexpr std::string_view kCollectives[] = {"barrier",        "bcast",     "reduce", "allreduce",
-                                                    "reduce_scatter", "allgather", "gather", "scatter",
-                                                    "alltoall",       "scan",      "exscan"};
+inline constexpr std::string_view kCollectives[] = {
+    "barrier", "bcast",    "reduce", "allreduce", "reduce_scatter",     "allgather",        "gather",
+    "scatter", "alltoall", "scan",   "exscan",    "neighbor_allgather", "neighbor_alltoall"};
 
 // What is known of the lengths of blocks.
 enum class Partition : std::uint8_t {
   kShares,   // block i is its share of one count, so it has the same length on every rank
   kPerRank,  // block i is what rank i gives or gets: the same, and any lengths are possible
   kEqual,    // all blocks have one length
-  kMatrix    // input block j of rank i goes with output block i of rank j; any lengths are possible
+  kMatrix,   // input block j of rank i goes with output block i of rank j; any lengths are possible
+  kEdges  // the blocks at both ends of an edge (neighbors.hpp) go together; any lengths, and ranks have any number of blocks
 };
-inline constexpr std::string_view kPartitions[] = {"shares", "per-rank", "equal", "matrix"};
+inline constexpr std::string_view kPartitions[] = {"shares", "per-rank", "equal", "matrix", "edges"};
+
+class Neighborhoods;
 
 // What has to be done. `ordered`: the operation does not commute, so operands are combined in the order of the ranks.
 struct Spec {
@@ -78,6 +83,8 @@ struct Spec {
   std::uint32_t ranks = 1;
   std::uint32_t root = 0;
   bool ordered = false;
+  const Neighborhoods* neighborhoods =
+      nullptr;  // of a neighbourhood collective; outlives its plans; null: nobody has neighbours
   bool operator==(const Spec&) const = default;
 };
 

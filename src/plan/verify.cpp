@@ -44,7 +44,11 @@ struct Rank {
 class Verifier {
  public:
   explicit Verifier(std::span<const Plan> plans)
-      : plans_(plans), first_(plans[0]), spec_(first_.spec), expressions_(std::uint64_t{spec_.ranks} * first_.blocks) {}
+      : plans_(plans),
+        first_(plans[0]),
+        spec_(first_.spec),
+        blocks_(std::ranges::max(plans, {}, &Plan::blocks).blocks),
+        expressions_(std::uint64_t{spec_.ranks} * blocks_) {}
 
   Status run() {
     HEDDLE_TRY(check_form());
@@ -61,6 +65,7 @@ class Verifier {
   }
 
  private:
+  bool has_edges() const { return first_.partition == Partition::kEdges; }
   const Plan& plan(std::uint32_t rank) const { return plans_[plans_.size() == 1 ? 0 : rank]; }
   std::uint32_t shift(std::uint32_t rank) const { return first_.symmetric ? rank : 0; }
   std::uint32_t peer(std::uint32_t rank, const Instruction& i) const { return wrap(i.peer, shift(rank), spec_.ranks); }
@@ -69,10 +74,10 @@ class Verifier {
     return static_cast<std::uint32_t>(sum < modulus ? sum : sum - modulus);
   }
   std::uint32_t block(std::uint32_t rank, std::uint32_t first, std::uint32_t i) const {
-    return wrap(wrap(first, i, first_.blocks), shift(rank), first_.blocks);
+    return wrap(wrap(first, i, blocks_), shift(rank), blocks_);
   }
   Cell& cell(std::uint32_t rank, std::uint8_t buffer, std::uint32_t block) {
-    return ranks_[rank].cells[std::size_t{buffer} * first_.blocks + block];
+    return ranks_[rank].cells[std::size_t{buffer} * blocks_ + block];
   }
 
   [[gnu::cold]] Status wrong(std::uint32_t rank, const Instruction& i, const char* why) const {
@@ -82,27 +87,30 @@ class Verifier {
 
   // What would make the interpreter itself go wrong.
   Status check_form() {
-    if (spec_.ranks == 0 || spec_.root >= spec_.ranks || first_.blocks == 0 ||
-        plans_.size() != (first_.symmetric ? 1 : spec_.ranks) || (first_.symmetric && first_.blocks != spec_.ranks)) {
+    if (spec_.ranks == 0 || spec_.root >= spec_.ranks || blocks_ == 0 ||
+        plans_.size() != (first_.symmetric ? 1 : spec_.ranks) || (first_.symmetric && blocks_ != spec_.ranks)) {
       return error(MPI_ERR_INTERN, "not the plans of all ranks of one collective");
     }
     for (std::uint32_t r = 0; r < plans_.size(); ++r) {
       const Plan& p = plans_[r];
-      if (p.spec != spec_ || p.choice != first_.choice || p.blocks != first_.blocks ||
+      if (p.spec != spec_ || p.choice != first_.choice || (!has_edges() && p.blocks != blocks_) ||
           p.partition != first_.partition || p.symmetric != first_.symmetric || p.rank != r ||
           p.scratch.size() > kMaxScratch) {
         return error(MPI_ERR_INTERN, "rank %u's plan is of another collective than rank 0's", r);
       }
       for (const Instruction& i : p.code) HEDDLE_TRY(check_form(r, i));
     }
-    const bool per_rank = first_.partition != Partition::kShares || spec_.collective == Collective::kReduceScatter;
-    if (per_rank && first_.blocks != spec_.ranks) return error(MPI_ERR_INTERN, "not one block for each rank");
+    if (has_edges() != is_among_neighbors(spec_.collective)) return error(MPI_ERR_INTERN, "not the blocks of edges");
+    if (spec_.neighborhoods != nullptr) HEDDLE_TRY(check_ends(*spec_.neighborhoods, spec_.ranks));
+    const bool per_rank =
+        (first_.partition != Partition::kShares && !has_edges()) || spec_.collective == Collective::kReduceScatter;
+    if (per_rank && blocks_ != spec_.ranks) return error(MPI_ERR_INTERN, "not one block for each rank");
     return Status::ok();
   }
   Status check_form(std::uint32_t r, const Instruction& i) const {
     if (i.op > Opcode::kJoin) return wrong(r, i, "no such instruction");
     const auto legal = [&](std::uint8_t buffer, std::uint32_t first) {
-      return buffer < kScratch + plan(r).scratch.size() && first < first_.blocks && i.length <= first_.blocks;
+      return buffer < kScratch + plan(r).scratch.size() && first < plan(r).blocks && i.length <= plan(r).blocks;
     };
     if ((uses_left(i.op) && !legal(i.left_buffer, i.left)) || (uses_right(i.op) && !legal(i.right_buffer, i.right)) ||
         (uses_to(i.op) && !legal(i.to_buffer, i.to))) {
@@ -118,9 +126,9 @@ class Verifier {
     const bool barrier = spec_.collective == Collective::kBarrier;
     for (std::uint32_t r = 0; r < spec_.ranks; ++r) {
       Rank& rank = ranks_[r];
-      rank.cells.resize((kScratch + plan(r).scratch.size()) * first_.blocks);
-      for (std::uint32_t b = 0; b < first_.blocks; ++b) {
-        const Id leaf = Expressions::leaf(std::uint64_t{r} * first_.blocks + b);
+      rank.cells.resize((kScratch + plan(r).scratch.size()) * blocks_);
+      for (std::uint32_t b = 0; b < blocks_; ++b) {
+        const Id leaf = Expressions::leaf(std::uint64_t{r} * blocks_ + b);
         if (has_input(spec_, r, b)) cell(r, kInput, b).value = leaf;
         if (spec_.collective == Collective::kBcast && r == spec_.root) cell(r, kOutput, b).value = leaf;
       }
@@ -206,7 +214,7 @@ class Verifier {
   Status check_overlap(std::uint32_t r, const Instruction& i) const {
     if (i.op != Opcode::kCopy && i.op != Opcode::kReduce) return Status::ok();
     const auto overlaps = [&](std::uint8_t buffer, std::uint32_t first) {
-      const std::uint32_t blocks = first_.blocks;
+      const std::uint32_t blocks = blocks_;
       return buffer == i.to_buffer && first != i.to &&
              ((first + blocks - i.to) % blocks < i.length || (i.to + blocks - first) % blocks < i.length);
     };
@@ -232,6 +240,12 @@ class Verifier {
     if (first_.partition == Partition::kMatrix) {
       // Scratch has no lengths there; input block j of rank i is (i, j), output block j of rank i is (j, i).
       same = from_buffer == kInput && to_buffer == kOutput && from == to_rank && to == r;
+    } else if (has_edges()) {
+      same = from_buffer == kInput && to_buffer == kOutput && has_output(spec_, to_rank, to);
+      if (same) {
+        const Operands edge = operands(spec_, to_rank, to);
+        same = edge.first == r && edge.end == r + 1 && edge.block == from;
+      }
     } else if (first_.partition != Partition::kEqual) {
       same = from == to;
     }
@@ -295,9 +309,9 @@ class Verifier {
   }
 
   Status check_outputs() {
-    std::vector<Id> seen(first_.blocks, 0);  // good, for the operands of the rank before
+    std::vector<Id> seen(blocks_, 0);  // good, for the operands of the rank before
     for (std::uint32_t r = 0; r < spec_.ranks; ++r) {
-      for (std::uint32_t b = 0; b < first_.blocks; ++b) {
+      for (std::uint32_t b = 0; b < blocks_; ++b) {
         if (!has_output(spec_, r, b)) continue;
         const Id value = cell(r, kOutput, b).value;
         if (spec_.collective == Collective::kAllreduce && r > 0) {
@@ -320,9 +334,8 @@ class Verifier {
     std::uint32_t count = 0;
     used_.assign(spec_.ranks, false);
     const bool good = expressions_.walk(value, [&](std::uint64_t leaf) {
-      const auto rank = static_cast<std::uint32_t>(leaf / first_.blocks);
-      if (leaf % first_.blocks != wanted.block || rank < wanted.first || rank >= wanted.end || used_[rank])
-        return false;
+      const auto rank = static_cast<std::uint32_t>(leaf / blocks_);
+      if (leaf % blocks_ != wanted.block || rank < wanted.first || rank >= wanted.end || used_[rank]) return false;
       used_[rank] = true;
       return ++count <= wanted.end && (!spec_.ordered || rank == wanted.first + count - 1);
     });
@@ -332,6 +345,7 @@ class Verifier {
   std::span<const Plan> plans_;
   const Plan& first_;
   const Spec& spec_;
+  const std::uint32_t blocks_;  // of each rank; among neighbours of the one with the most
   Expressions expressions_;
   std::vector<Rank> ranks_;
   std::vector<std::uint32_t> runnable_;

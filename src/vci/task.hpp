@@ -22,15 +22,18 @@ class BasicTaskList {
   // May miss what another thread is adding just now: it rings the process's bell afterwards.
   bool empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
 
+  // From here on one thread only comes here: what it does need not be atomic.
+  void elide() noexcept { is_elided_ = true; }
+
   void add(Task& task) noexcept {
-    count_.fetch_add(1, std::memory_order_relaxed);
-    added_.push(task);
+    change_count(1);
+    is_elided_ ? added_.push_alone(task) : added_.push(task);
   }
 
   // Steps every task once; returns how many finished. `*contended` is set when another thread is at it: it may have
   // passed a task already that could go on now, so the caller must not sleep.
   unsigned run(bool* contended) noexcept {
-    if (running_.exchange(true, std::memory_order_acquire)) {
+    if (!begin_to_run()) {
       *contended = true;
       return 0;
     }
@@ -44,7 +47,7 @@ class BasicTaskList {
       if (task->step(*task)) {
         *at = next;
         ++finished;
-        count_.fetch_sub(1, std::memory_order_relaxed);
+        change_count(-1);
       } else {
         at = &task->next;
       }
@@ -54,8 +57,23 @@ class BasicTaskList {
   }
 
  private:
+  void change_count(int by) noexcept {
+    if (!is_elided_) {
+      count_.fetch_add(by, std::memory_order_relaxed);
+    } else {
+      count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+    }
+  }
+  // False: somebody is at it, in one thread a step that makes progress.
+  bool begin_to_run() noexcept {
+    if (!is_elided_) return !running_.exchange(true, std::memory_order_acquire);
+    if (running_.load(std::memory_order_relaxed)) return false;
+    running_.store(true, std::memory_order_relaxed);
+    return true;
+  }
   // Appends the newly added, oldest first.
   void adopt() noexcept {
+    if (added_.empty()) return;
     Task* added = added_.take_oldest_first();
     Atomics::writes(&tasks_, sizeof tasks_);
     Task** end = &tasks_;
@@ -64,6 +82,7 @@ class BasicTaskList {
   }
 
   BasicPushStack<Task, &Task::next, Atomics> added_;
+  bool is_elided_ = false;
   typename Atomics::template atomic<int> count_{0};
   typename Atomics::template atomic<bool> running_{false};
   Task* tasks_ = nullptr;  // only the thread that has set running_

@@ -36,6 +36,7 @@ Vci::Vci(Domain& domain, std::uint32_t index, const match::Choice& engine, bool 
   table_.set(portals::kFlowPortal, on_flow);
   // The list of lanes keeps its lock: a tool's thread may read it (counts) while the one thread of MPI adds to it.
   if (!threaded || kWithout == Without::kLocks) lock_.elide();
+  if (!threaded) idle_tasks_.elide();
   LockGuard guard(lock_);
   matching_.matcher().use(engine);  // without memory for it the default does the same
 }

@@ -40,6 +40,20 @@ assert "do not divide" in heddle("allreduce", "-n", "15", "--algorithm", "nodes 
 assert "right for 100 ranks" in heddle("reduce", "-n", "100", "--root", "7", "--ordered", "--verify")
 assert "doubling" in heddle("--help")
 
+# Who is whose neighbour is said by a grid: in the one with ends corners have two neighbours, in a torus of two columns both ways lead to one.
+corner = heddle("neighbor_alltoall", "--grid", "3x3", "--rank", "0")
+assert [line for line in corner.splitlines() if line.startswith("  ")] == [
+    "  recv output[1] from 3", "  recv output[3] from 1", "  send input[1] to 3", "  send input[3] to 1"], corner
+twice = heddle("neighbor_allgather", "--torus", "1x2", "--rank", "0")
+assert "copy input[0] -> output[1]\n  copy input[0] -> output[0]\n" in twice and twice.count("send input[0] to 1") == 2, twice
+assert "by edges is right for 120 ranks" in heddle("neighbor_alltoall", "--torus", "4x5x6", "--verify")
+assert heddle("neighbor_alltoall", "--grid", "8x8", "--bytes", "4K", "--simulate").split()[2] == "edges"
+for words, why in ((["-n", "4"], "say --grid 4x4"), (["--grid", "2x0"], "takes dimensions as"), (["--grid", "x2"], "takes dimensions as"),
+                   (["--grid", "2x2", "-n", "5"], "not as many ranks"), (["--torus", "9999999"], "takes dimensions as"),
+                   (["--torus", "2x2", "--bytes", "8", "--scale"], "a grid has one")):
+    assert why in heddle("neighbor_alltoall", *words, code=2), words
+assert "are for neighbor_allgather" in heddle("bcast", "--grid", "2x2", code=2)
+
 simulated = heddle("allreduce", "-n", "16", "--bytes", "64K", "--simulate").split("\n\n")
 times = [float(line.split()[0]) for line in simulated[0].splitlines()]
 assert len(times) > 20 and times == sorted(times), simulated
