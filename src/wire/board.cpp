@@ -12,15 +12,19 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::uint32_t kLines = 64, kSmallCells = 16;  // of a board for all
-constexpr std::size_t kAllCells = 1 << 20, kSmallest = 4096, kLargest = 64 << 10;
+// Bytes of the cells of a board for all, and of each. Ranks are many enough to share cores from where kUsual is more than a share of
+// kAllCells: with less, each would have the core for a little at a time (docs/decisions/collectives.md).
+constexpr std::size_t kAllCells = 1 << 20, kLargest = 64 << 10;
+constexpr std::size_t kMostCells = 4 << 20, kUsual = 16 << 10, kSmallest = 4096;
 
 constexpr std::size_t whole(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
 
 Board::Shape Board::shape_for_all(std::size_t ranks) noexcept {
-  const std::size_t room = kAllCells / kCells / ranks / kCacheLine * kCacheLine;
-  return {kLines, kSmallCells, kCells, std::clamp(room, kSmallest, kLargest)};
+  const auto each = [&](std::size_t all) { return all / kCells / ranks / kCacheLine * kCacheLine; };
+  const std::size_t least = std::clamp(each(kMostCells), kSmallest, kUsual);
+  return {kLines, kSmallCells, kCells, std::clamp(each(kAllCells), least, kLargest)};
 }
 
 Board::Shape Board::shape_for_one(std::size_t bytes, bool all_wait) noexcept {
