@@ -74,6 +74,7 @@ struct Wish {
   std::uint32_t ppn = 0;  // as the network says
   Network network = usual_network();
   Neighborhoods grid;
+  std::uint32_t grid_ranks = 0;
 };
 
 void print_help() {
@@ -118,37 +119,23 @@ bool read_bytes(std::string_view word, std::int64_t& bytes) {
 }
 
 // Dimensions as 4x4x2, and how many ranks they are. False: they are none, or too many.
-bool read_dimensions(std::string_view word, std::vector<std::uint32_t>& dimensions, std::uint32_t& ranks) {
+bool read_dimensions(std::string_view word, std::vector<int>& dimensions, std::uint32_t& ranks) {
   constexpr std::uint32_t kMost = 1 << 20;
   ranks = 1;
-  while (!word.empty()) {
-    const std::string_view one = word.substr(0, word.find('x'));
-    word.remove_prefix(std::min(one.size() + 1, word.size()));
+  for (std::size_t at = 0, end = 0; end != word.npos; at = end + 1) {
+    end = word.find('x', at);
     std::uint32_t length = 0;
-    if (!read_number(one, length) || length == 0 || length > kMost / ranks) return false;
-    dimensions.push_back(length);
+    if (!read_number(word.substr(at, end - at), length) || length == 0 || length > kMost / ranks) return false;
+    dimensions.push_back(static_cast<int>(length));
     ranks *= length;
   }
-  return !dimensions.empty();
+  return true;
 }
 
-// The neighbours of the ranks of a grid, in row-major order, as of MPI_Cart_create.
-Neighborhoods grid_of(const std::vector<std::uint32_t>& dimensions, std::uint32_t ranks, bool is_torus) {
-  std::vector<Neighbors> all(ranks);
-  for (std::uint32_t r = 0; r < ranks; ++r) {
-    std::uint32_t stride = ranks;
-    all[r].crossed = true;
-    for (const std::uint32_t length : dimensions) {
-      stride /= length;
-      const std::uint32_t at = r / stride % length;
-      const auto other = [&](bool ends, std::uint32_t there) {
-        return ends && !is_torus ? -1 : static_cast<int>(r - at * stride + there * stride);
-      };
-      all[r].sources.push_back(other(at == 0, (at + length - 1) % length));
-      all[r].sources.push_back(other(at == length - 1, (at + 1) % length));
-    }
-    all[r].destinations = all[r].sources;
-  }
+Neighborhoods grid_of(const std::vector<int>& dimensions, std::uint32_t ranks, bool is_torus) {
+  const std::vector<int> periods(dimensions.size(), is_torus);
+  std::vector<Neighbors> all;
+  for (std::uint32_t r = 0; r < ranks; ++r) all.push_back(grid_neighbors(dimensions, periods, static_cast<int>(r)));
   return Neighborhoods(std::move(all));
 }
 
@@ -174,7 +161,7 @@ Status read_network(const std::string& word, Network& network) {
 
 // Empty, or what is wrong.
 std::string read(std::span<const std::string_view> options, Wish& wish) {
-  bool has_collective = false;
+  bool has_collective = false, says_ranks = false;
   for (std::size_t i = 0; i < options.size(); ++i) {
     const std::string_view option = options[i];
     if (!option.starts_with('-')) {
@@ -207,15 +194,16 @@ std::string read(std::span<const std::string_view> options, Wish& wish) {
       if (!read_bytes(value, wish.bytes))
         return "--bytes takes a number as 100, 64K or 2M, not '" + std::string(value) + "'";
     } else if (option == "--grid" || option == "--torus") {
-      std::vector<std::uint32_t> dimensions;
-      if (!read_dimensions(value, dimensions, wish.spec.ranks))
+      std::vector<int> dimensions;
+      if (!read_dimensions(value, dimensions, wish.grid_ranks))
         return std::string(option) + " takes dimensions as 4x4x2, not '" + std::string(value) + "'";
-      wish.grid = grid_of(dimensions, wish.spec.ranks, option == "--torus");
+      wish.grid = grid_of(dimensions, wish.grid_ranks, option == "--torus");
       wish.spec.neighborhoods = &wish.grid;
     } else if (!read_number(value, number)) {
       return std::string(option) + " takes a number, not '" + std::string(value) + "'";
     } else if (option == "-n") {
       wish.spec.ranks = number;
+      says_ranks = true;
     } else if (option == "--ppn") {
       if (number == 0) return "--ppn takes a number from 1 on";
       wish.ppn = number;
@@ -231,7 +219,8 @@ std::string read(std::span<const std::string_view> options, Wish& wish) {
     return has_grid ? "--grid and --torus are for neighbor_allgather and neighbor_alltoall"
                     : "who is whose neighbour: say --grid 4x4, or --torus";
   if (has_grid && wish.scales) return "--scale is for other numbers of ranks, and a grid has one";
-  if (has_grid && wish.grid.of(wish.spec.ranks - 1) == nullptr) return "the grid has not as many ranks as -n says";
+  if (has_grid && says_ranks && wish.spec.ranks != wish.grid_ranks) return "the grid has not as many ranks as -n says";
+  if (has_grid) wish.spec.ranks = wish.grid_ranks;
   if ((wish.simulates || wish.scales) && wish.bytes < 0) {
     return std::string(wish.scales ? "--scale" : "--simulate") + " needs --bytes";
   }

@@ -22,8 +22,9 @@ class BasicPushStack {
     } while (!top_.compare_exchange_weak(below, &element, std::memory_order_release, std::memory_order_relaxed));
   }
 
-  // The same where nobody else is about.
+  // The same where one thread at a time is about, as the program orders them.
   void push_alone(T& element) noexcept {
+    Atomics::writes(&(element.*kNext), sizeof(T*));
     element.*kNext = top_.load(std::memory_order_relaxed);
     top_.store(&element, std::memory_order_relaxed);
   }

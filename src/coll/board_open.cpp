@@ -61,9 +61,13 @@ wire::Board* open_together(mpi::Comm& comm, wire::NodeMemory& node) {
   }
   board->keep();
   // Not earlier: a process that has not begun yet cannot be found.
-  Straight found(comm, *board, 0, {.good = board->finds_all(), .part = comm.process->domain().has_cores()});
+  Straight found(comm, *board, 0, {.good = board->finds_all(), .part = comm.process->domain().ranks_on_a_core()});
   board->set_reaches_all(found.is_good() && found.places().all_good());
-  board->set_has_cores(found.is_good() && found.places().all([](int, Place place) { return place.part != 0; }));
+  if (found.is_good()) {
+    MPI_Count most = 1;
+    for (int rank = 0; rank < comm.size; ++rank) most = std::max(most, found.places().of(rank).part);
+    board->set_ranks_on_a_core(static_cast<std::uint32_t>(most));
+  }
   return board;
 }
 

@@ -165,7 +165,8 @@ BoardOperation::BoardOperation(mpi::Comm& c, const Course& what, const Steps& by
   step = [](p2p::Task& task) { return go_on(static_cast<BoardOperation&>(task)); };
 }
 
-// Bytes of a cell of a board for one, and of those of all ranks: there are up to four such rows, and no limit to such boards.
+// Bytes of a cell of a board for one, and of those of all ranks, or as many as on the communicator's board: there are up to four such
+// rows, and no limit to such boards.
 constexpr std::size_t kOwnCell = 64 << 10, kOwnRow = 512 << 10;
 
 std::size_t cell_of_one(const mpi::Comm& comm, const wire::Board& common) noexcept {

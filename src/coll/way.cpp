@@ -11,9 +11,10 @@ namespace {
 constexpr std::size_t kShortestBlock = 32 << 10, kShortestPart = 16 << 10;
 
 // Combined by one rank (docs/decisions/collectives.md): an allreduce of two of more bytes than that; of up to so many ranks, though each
-// has a core, from so many bytes on; of so many that share cores, whatever is too long for all to combine all.
+// has a core, from so many bytes on; with so many on a core, whatever is too long for all to combine all.
 constexpr std::size_t kLeastOfTwo = 8 << 10, kLongForFew = 256 << 10;
-constexpr int kFew = 4, kMany = 32;
+constexpr int kFew = 4;
+constexpr std::uint32_t kManyOnACore = 16;
 
 constexpr std::size_t kShortPiece = 16 << 10, kLongPiece = 128 << 10, kUsualPieces = 8;
 
@@ -22,7 +23,7 @@ constexpr std::size_t kShortPiece = 16 << 10, kLongPiece = 128 << 10, kUsualPiec
 bool goes_by_root(const mpi::Comm& comm, const wire::Board& board, std::size_t bytes, Does does,
                   std::size_t cell) noexcept {
   if (does != Does::kReduces && does != Does::kAllreduces) return false;
-  if (does == Does::kAllreduces && comm.size >= kMany && !board.has_cores()) return true;
+  if (does == Does::kAllreduces && board.ranks_on_a_core() >= kManyOnACore) return true;
   if (bytes <= (comm.size == 2 && does == Does::kAllreduces ? kLeastOfTwo : cell)) return false;
   return comm.size == 2 || !board.has_cores() || (comm.size <= kFew && bytes >= kLongForFew);
 }

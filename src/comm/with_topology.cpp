@@ -1,5 +1,6 @@
 #include "comm/with_topology.hpp"
 
+#include <new>
 #include <numeric>
 
 #include "coll/api.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 // Everybody's neighbours, which those of a distributed graph do not know of each other. Each rank gives how many sources it has, then
 // them, then its destinations.
-Status learn_neighborhoods(Comm& comm, mpi::Topology& topology) {
+Status learn_neighborhoods(Comm& comm, mpi::Topology& topology) try {
   const plan::Neighbors& own = topology.own();
   std::vector<int> mine{static_cast<int>(own.sources.size())};
   mine.insert(mine.end(), own.sources.begin(), own.sources.end());
@@ -34,6 +35,8 @@ Status learn_neighborhoods(Comm& comm, mpi::Topology& topology) {
   }
   topology.neighborhoods = plan::Neighborhoods(std::move(known));
   return Status::ok();
+} catch (const std::bad_alloc&) {
+  return error(MPI_ERR_NO_MEM, "no memory for the neighbours of %d ranks", comm.size);
 }
 
 }  // namespace

@@ -45,13 +45,7 @@ int Grid::shifted(int from, int direction, MPI_Count disp) const {
 std::shared_ptr<Topology> make_grid(Grid grid, int rank) {
   auto made = std::make_shared<Topology>();
   made->kind = MPI_CART;
-  plan::Neighbors own{.crossed = true};
-  for (int direction = 0; direction < grid.ndims(); ++direction) {
-    own.sources.push_back(grid.shifted(rank, direction, -1));
-    own.sources.push_back(grid.shifted(rank, direction, +1));
-  }
-  own.destinations = own.sources;
-  made->set_own(rank, std::move(own));
+  made->set_own(rank, plan::grid_neighbors(grid.dims, grid.periods, rank));
   made->grid = std::move(grid);
   return made;
 }

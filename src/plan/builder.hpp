@@ -8,7 +8,6 @@
 // before this step's receives; after them it would wait for messages of ranks that wait likewise.
 #pragma once
 
-#include "plan/neighbors.hpp"
 #include "plan/plan.hpp"
 
 namespace heddle::plan {

@@ -6,6 +6,7 @@
 #include "base/spelling.hpp"
 #include "mpi.h"
 #include "plan/algorithms.hpp"
+#include "plan/neighbors.hpp"
 
 namespace heddle::plan {
 namespace {
@@ -192,9 +193,10 @@ bool conflicts(const Instruction& before, const Instruction& now, std::uint32_t 
 
 // A JOIN before each instruction that needs one; those that join nothing go, the plan's end being one too.
 Status order(Job&, Plan& plan) {
+  if (plan.partition == Partition::kEdges) return Status::ok();  // each block is touched once
   constexpr Instruction kJoinAll{Opcode::kJoin, 0, 0, 0, 0, 0, 0, 0, 0};
-  // An alltoall puts its input aside then; among neighbours there is no such call.
-  const bool in_place = plan.spec.collective != Collective::kAlltoall && plan.partition != Partition::kEdges;
+  // An alltoall puts its input aside then.
+  const bool in_place = plan.spec.collective != Collective::kAlltoall;
   std::vector<Instruction> ordered, under_way;
   ordered.reserve(plan.code.size() + plan.code.size() / 4);
   for (const Instruction& now : plan.code) {

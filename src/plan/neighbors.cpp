@@ -5,6 +5,7 @@
 
 #include "mpi.h"
 #include "plan/algorithms.hpp"
+#include "plan/meaning.hpp"
 
 namespace heddle::plan {
 
@@ -21,34 +22,55 @@ std::optional<std::uint32_t> Neighborhoods::source_block(std::uint32_t rank, std
   return std::nullopt;
 }
 
+Neighbors grid_neighbors(std::span<const int> dims, std::span<const int> periods, int rank) {
+  Neighbors n;
+  n.crossed = true;
+  int stride = 1;
+  for (const int length : dims) stride *= length;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    const int length = dims[i];
+    stride /= length;
+    const int at = rank / stride % length;
+    const auto at_place = [&](int place) { return rank + (place - at) * stride; };
+    const bool leads_back = periods[i] != 0;
+    n.sources.push_back(at > 0 || leads_back ? at_place((at + length - 1) % length) : -1);
+    n.sources.push_back(at < length - 1 || leads_back ? at_place((at + 1) % length) : -1);
+  }
+  n.destinations = n.sources;
+  return n;
+}
+
 Status check_ends(const Neighborhoods& neighborhoods, std::uint32_t ranks) {
+  struct Sorted {
+    std::vector<int> ends[2];  // sources, destinations
+  };
+  std::vector<Sorted> all(ranks);
   for (std::uint32_t r = 0; r < ranks; ++r) {
     const Neighbors* n = neighborhoods.of(r);
     if (n == nullptr) return error(MPI_ERR_TOPOLOGY, "the neighbours of rank %u are not known", r);
-    const auto is_rank = [&](int other) { return other < static_cast<int>(ranks); };
-    if (!std::ranges::all_of(n->sources, is_rank) || !std::ranges::all_of(n->destinations, is_rank)) {
+    all[r] = {{n->sources, n->destinations}};
+    for (std::vector<int>& ends : all[r].ends) {
+      std::ranges::sort(ends);
+      if (ends.empty() || ends.back() < static_cast<int>(ranks)) continue;
       return error(MPI_ERR_TOPOLOGY, "rank %u has a neighbour that is none of the %u ranks", r, ranks);
     }
   }
-  const auto edges = [&](const std::vector<int>& ends, std::uint32_t rank) {
-    return std::ranges::count(ends, static_cast<int>(rank));
-  };
+  constexpr const char* kNames[] = {"source", "destination"};
   for (std::uint32_t r = 0; r < ranks; ++r) {
-    const Neighbors& here = *neighborhoods.of(r);
-    for (const std::vector<int>* ends : {&here.sources, &here.destinations}) {
-      const bool is_source = ends == &here.sources;
-      for (const int end : *ends) {
-        if (end < 0) continue;
-        const auto other = static_cast<std::uint32_t>(end);
-        const Neighbors& there = *neighborhoods.of(other);
-        const auto named = edges(*ends, other), back = edges(is_source ? there.destinations : there.sources, r);
+    for (const std::size_t kind : {0, 1}) {
+      for (auto rest = std::span<const int>(all[r].ends[kind]); !rest.empty();) {
+        const int other = rest.front();
+        const std::size_t named = std::ranges::equal_range(rest, other).size();
+        rest = rest.subspan(named);
+        if (other < 0) continue;
+        const std::vector<int>& there = all[static_cast<std::size_t>(other)].ends[1 - kind];
+        const std::size_t back = std::ranges::equal_range(there, static_cast<int>(r)).size();
         if (named == back) continue;
         return error(
             MPI_ERR_TOPOLOGY,
-            "rank %u names rank %u %lld times as a %s, and that names rank %u %lld times as a %s; both ends of an edge "
-            "have to name it",
-            r, other, static_cast<long long>(named), is_source ? "source" : "destination", r,
-            static_cast<long long>(back), is_source ? "destination" : "source");
+            "rank %u names rank %d %zu times as a %s, and that names rank %u %zu times as a %s; both ends of an "
+            "edge have to name it",
+            r, other, named, kNames[kind], r, back, kNames[1 - kind]);
       }
     }
   }
@@ -56,28 +78,29 @@ Status check_ends(const Neighborhoods& neighborhoods, std::uint32_t ranks) {
 }
 
 void build_edges(Builder& b) {
-  const Neighbors* own = b.spec().neighborhoods != nullptr ? b.spec().neighborhoods->of(b.rank()) : nullptr;
-  const Neighbors nobody;
-  const Neighbors& n = own != nullptr ? *own : nobody;
+  const Neighbors& n = neighbors_of(b.spec(), b.rank());
   b.lay_out(Partition::kEdges, std::max({n.indegree(), n.outdegree(), 1u}));
   const auto input = [&](std::uint32_t i) {
     return Slice{kInput, b.spec().collective == Collective::kNeighborAllgather ? 0 : i, 1};
   };
-  const auto other = [](int rank) { return static_cast<std::uint32_t>(rank); };
-  // An edge from this rank to itself that has only one end here is left out: nobody else could be its other end.
-  for (std::uint32_t i = 0; i < n.indegree(); ++i) {
+  const int self = static_cast<int>(b.rank());
+  std::vector<std::uint32_t> to_self;  // blocks of the input
+  for (std::uint32_t i = 0; i < n.outdegree(); ++i) {
+    if (n.destinations[i] == self) to_self.push_back(i);
+  }
+  for (std::uint32_t i = 0, copied = 0; i < n.indegree(); ++i) {
     const std::uint32_t block = n.received(i);
     const int source = n.sources[block];
-    if (source < 0) continue;
-    if (other(source) != b.rank()) {
-      b.recv({kOutput, block, 1}, other(source));
-    } else if (const auto from = b.spec().neighborhoods->source_block(b.rank(), block)) {
-      b.copy(input(*from), {kOutput, block, 1});
+    if (source >= 0 && source != self) {
+      b.recv({kOutput, block, 1}, static_cast<std::uint32_t>(source));
+    } else if (source == self &&
+               copied < to_self.size()) {  // of a graph whose ends agree (check_ends()) there are as many
+      b.copy(input(to_self[copied++]), {kOutput, block, 1});
     }
   }
   for (std::uint32_t i = 0; i < n.outdegree(); ++i) {
     const int destination = n.destinations[i];
-    if (destination >= 0 && other(destination) != b.rank()) b.send(input(i), other(destination));
+    if (destination >= 0 && destination != self) b.send(input(i), static_cast<std::uint32_t>(destination));
   }
 }
 

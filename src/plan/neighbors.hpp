@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/status.hpp"
@@ -27,11 +29,15 @@ struct Neighbors {
   std::uint32_t received(std::uint32_t i) const noexcept { return crossed ? i ^ 1 : i; }
 };
 
+// Of a rank of a grid: in each dimension below and above it; in row-major order, as of MPI_Cart_create. periods[i]: 0, or dimension i
+// leads back to its begin. REQUIRES: the rank lies in the grid.
+Neighbors grid_neighbors(std::span<const int> dims, std::span<const int> periods, int rank);
+
 // Of all ranks, or of one: a rank knows its own.
 class Neighborhoods {
  public:
   Neighborhoods() = default;
-  Neighborhoods(std::uint32_t rank, Neighbors own) : first_(rank), known_{std::move(own)} {}
+  Neighborhoods(std::uint32_t rank, Neighbors own) : first_(rank) { known_.push_back(std::move(own)); }
   explicit Neighborhoods(std::vector<Neighbors> all) : known_(std::move(all)) {}
 
   // Null: not known.

@@ -47,7 +47,7 @@ class Verifier {
       : plans_(plans),
         first_(plans[0]),
         spec_(first_.spec),
-        blocks_(std::ranges::max(plans, {}, &Plan::blocks).blocks),
+        blocks_(std::ranges::max_element(plans, {}, &Plan::blocks)->blocks),
         expressions_(std::uint64_t{spec_.ranks} * blocks_) {}
 
   Status run() {
@@ -67,6 +67,7 @@ class Verifier {
  private:
   bool has_edges() const { return first_.partition == Partition::kEdges; }
   const Plan& plan(std::uint32_t rank) const { return plans_[plans_.size() == 1 ? 0 : rank]; }
+  std::uint32_t blocks(std::uint32_t rank) const { return plan(rank).blocks; }
   std::uint32_t shift(std::uint32_t rank) const { return first_.symmetric ? rank : 0; }
   std::uint32_t peer(std::uint32_t rank, const Instruction& i) const { return wrap(i.peer, shift(rank), spec_.ranks); }
   static std::uint32_t wrap(std::uint32_t a, std::uint32_t b, std::uint32_t modulus) {
@@ -74,10 +75,10 @@ class Verifier {
     return static_cast<std::uint32_t>(sum < modulus ? sum : sum - modulus);
   }
   std::uint32_t block(std::uint32_t rank, std::uint32_t first, std::uint32_t i) const {
-    return wrap(wrap(first, i, blocks_), shift(rank), blocks_);
+    return wrap(wrap(first, i, blocks(rank)), shift(rank), blocks(rank));
   }
   Cell& cell(std::uint32_t rank, std::uint8_t buffer, std::uint32_t block) {
-    return ranks_[rank].cells[std::size_t{buffer} * blocks_ + block];
+    return ranks_[rank].cells[std::size_t{buffer} * blocks(rank) + block];
   }
 
   [[gnu::cold]] Status wrong(std::uint32_t rank, const Instruction& i, const char* why) const {
@@ -102,6 +103,10 @@ class Verifier {
     }
     if (has_edges() != is_among_neighbors(spec_.collective)) return error(MPI_ERR_INTERN, "not the blocks of edges");
     if (spec_.neighborhoods != nullptr) HEDDLE_TRY(check_ends(*spec_.neighborhoods, spec_.ranks));
+    for (std::uint32_t r = 0; has_edges() && r < spec_.ranks; ++r) {
+      const Neighbors& n = neighbors_of(spec_, r);
+      if (blocks(r) < std::max(n.indegree(), n.outdegree())) return error(MPI_ERR_INTERN, "not the blocks of edges");
+    }
     const bool per_rank =
         (first_.partition != Partition::kShares && !has_edges()) || spec_.collective == Collective::kReduceScatter;
     if (per_rank && blocks_ != spec_.ranks) return error(MPI_ERR_INTERN, "not one block for each rank");
@@ -126,8 +131,8 @@ class Verifier {
     const bool barrier = spec_.collective == Collective::kBarrier;
     for (std::uint32_t r = 0; r < spec_.ranks; ++r) {
       Rank& rank = ranks_[r];
-      rank.cells.resize((kScratch + plan(r).scratch.size()) * blocks_);
-      for (std::uint32_t b = 0; b < blocks_; ++b) {
+      rank.cells.resize((kScratch + plan(r).scratch.size()) * blocks(r));
+      for (std::uint32_t b = 0; b < blocks(r); ++b) {
         const Id leaf = Expressions::leaf(std::uint64_t{r} * blocks_ + b);
         if (has_input(spec_, r, b)) cell(r, kInput, b).value = leaf;
         if (spec_.collective == Collective::kBcast && r == spec_.root) cell(r, kOutput, b).value = leaf;
@@ -311,7 +316,7 @@ class Verifier {
   Status check_outputs() {
     std::vector<Id> seen(blocks_, 0);  // good, for the operands of the rank before
     for (std::uint32_t r = 0; r < spec_.ranks; ++r) {
-      for (std::uint32_t b = 0; b < blocks_; ++b) {
+      for (std::uint32_t b = 0; b < blocks(r); ++b) {
         if (!has_output(spec_, r, b)) continue;
         const Id value = cell(r, kOutput, b).value;
         if (spec_.collective == Collective::kAllreduce && r > 0) {
@@ -345,7 +350,7 @@ class Verifier {
   std::span<const Plan> plans_;
   const Plan& first_;
   const Spec& spec_;
-  const std::uint32_t blocks_;  // of each rank; among neighbours of the one with the most
+  const std::uint32_t blocks_;  // of each rank; among neighbours, of whom each has as many as edges, the most
   Expressions expressions_;
   std::vector<Rank> ranks_;
   std::vector<std::uint32_t> runnable_;

@@ -138,8 +138,11 @@ class Domain {
   }
   // Whoever waits should leave the core to others of this node's ranks and threads.
   bool crowded() const noexcept { return more_than_cores(waiters_); }
-  // There is a core for each rank of the node.
-  bool has_cores() const noexcept { return options_.local_ranks <= options_.cores; }
+  // Ranks of the node for each of its cores, rounded up: with 1 each has its own.
+  std::uint32_t ranks_on_a_core() const noexcept {
+    const std::uint32_t cores = std::max(options_.cores, 1u);
+    return (options_.local_ranks + cores - 1) / cores;
+  }
   // has_waiters() knows of each from its first round on. REQUIRES: nobody waits yet.
   void count_every_wait() noexcept { uncounted_ = 0; }
   bool has_waiters() const noexcept { return waiters_.load(std::memory_order_relaxed) != 0; }

@@ -22,7 +22,7 @@ class BasicTaskList {
   // May miss what another thread is adding just now: it rings the process's bell afterwards.
   bool empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
 
-  // From here on one thread only comes here: what it does need not be atomic.
+  // From here on one thread at a time comes here, as the program orders them (MPI_THREAD_SERIALIZED): nothing need be atomic.
   void elide() noexcept { is_elided_ = true; }
 
   void add(Task& task) noexcept {

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::uint32_t kLines = 64, kSmallCells = 16;  // of a board for all
-// Bytes of the cells of a board for all, and of each. Ranks are many enough to share cores from where kUsual is more than a share of
-// kAllCells: with less, each would have the core for a little at a time (docs/decisions/collectives.md).
+// Bytes of the cells of a board for all, and of each. Where a share of kAllCells is less than kUsual it is that, up to kMostCells: ranks
+// that share cores would have them for a little at a time (docs/decisions/collectives.md).
 constexpr std::size_t kAllCells = 1 << 20, kLargest = 64 << 10;
 constexpr std::size_t kMostCells = 4 << 20, kUsual = 16 << 10, kSmallest = 4096;
 

@@ -131,9 +131,10 @@ class Board {
   // That all ranks may, as they have told each other.
   void set_reaches_all(bool reaches_all) noexcept { reaches_all_ = reaches_all; }
   bool reaches_all() const noexcept { return reaches_all_; }
-  // That there is a core of the node for each rank of the job there, likewise.
-  void set_has_cores(bool has_cores) noexcept { has_cores_ = has_cores; }
-  bool has_cores() const noexcept { return has_cores_; }
+  // How many ranks of the job share a core of the node, likewise: the most that one of them knows of.
+  void set_ranks_on_a_core(std::uint32_t ranks) noexcept { ranks_on_a_core_ = ranks; }
+  std::uint32_t ranks_on_a_core() const noexcept { return ranks_on_a_core_; }
+  bool has_cores() const noexcept { return ranks_on_a_core_ == 1; }
   // Between `here` and `address` in a rank's memory. REQUIRES: reaches_all(). False: not all of it.
   bool read(std::uint32_t rank, std::uint64_t address, std::byte* here, std::size_t bytes) noexcept;
   bool write(std::uint32_t rank, std::uint64_t address, const std::byte* here, std::size_t bytes) noexcept;
@@ -164,7 +165,8 @@ class Board {
   const Shape shape_;
   const std::vector<std::uint32_t> regions_;
   bool is_kept_ = false;
-  bool reaches_all_ = false, has_cores_ = false;
+  bool reaches_all_ = false;
+  std::uint32_t ranks_on_a_core_ = 2;  // until they have told each other
   std::atomic<std::byte*> spare_{nullptr};
 };
 

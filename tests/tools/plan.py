@@ -49,7 +49,8 @@ assert "copy input[0] -> output[1]\n  copy input[0] -> output[0]\n" in twice and
 assert "by edges is right for 120 ranks" in heddle("neighbor_alltoall", "--torus", "4x5x6", "--verify")
 assert heddle("neighbor_alltoall", "--grid", "8x8", "--bytes", "4K", "--simulate").split()[2] == "edges"
 for words, why in ((["-n", "4"], "say --grid 4x4"), (["--grid", "2x0"], "takes dimensions as"), (["--grid", "x2"], "takes dimensions as"),
-                   (["--grid", "2x2", "-n", "5"], "not as many ranks"), (["--torus", "9999999"], "takes dimensions as"),
+                   (["--grid", "2x2", "-n", "5"], "not as many ranks"),
+                   (["-n", "8", "--grid", "4x4", "--bytes", "8", "--simulate"], "not as many ranks"), (["--grid", "4x4x"], "takes dimensions as"), (["--torus", "9999999"], "takes dimensions as"),
                    (["--torus", "2x2", "--bytes", "8", "--scale"], "a grid has one")):
     assert why in heddle("neighbor_alltoall", *words, code=2), words
 assert "are for neighbor_allgather" in heddle("bcast", "--grid", "2x2", code=2)
