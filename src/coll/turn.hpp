@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstring>
+#include <optional>
 
 #include "base/status.hpp"
 #include "coll/board.hpp"
@@ -69,7 +70,7 @@ class Turn {
     if (first > last) return !is_broken_;
     auto next = static_cast<std::uint32_t>(first);
     const auto all_there = [&] { return have_come(first, last, &next); };
-    if (!all_there()) wait(all_there);
+    if (!all_there()) wait(all_there, [] {});
     return !is_broken_ && accept(first, last);
   }
   bool await_all() noexcept { return await(0, comm_.size - 1); }
@@ -137,17 +138,21 @@ class Turn {
   }
 
  private:
-  template <class Done>
-  void wait(Done&& done) noexcept {
+  // `before_sleep` is called before this rank sleeps, which looks once more then.
+  template <class Done, class BeforeSleep>
+  void wait(Done&& done, BeforeSleep&& before_sleep) noexcept {
     if (is_broken_) return;
-    comm_.vci->domain().wait(*comm_.vci, [&] { return done() || has_lost_member(); });
+    comm_.vci->domain().wait(*comm_.vci, [&] { return done() || has_lost_member(); }, before_sleep);
     is_broken_ = !done();
   }
   // Waits for it. False: some are lost.
   bool has_room(std::size_t bytes) noexcept {
     if (!board_.is_free(op_, bytes)) [[unlikely]] {
-      const wire::Board::WaitForRoom waiting(board_);
-      wait([&] { return board_.is_free(op_, bytes); });
+      std::optional<wire::Board::WaitForRoom> sleeps;  // while it is known, whoever reads on looks whom to wake
+      wait([&] { return board_.is_free(op_, bytes); },
+           [&] {
+             if (!sleeps) sleeps.emplace(board_);
+           });
     }
     return !is_broken_;
   }

@@ -104,7 +104,8 @@ class Domain {
   void wait(Vci& vci, Done&& done) noexcept {
     wait(vci, done, [] {});
   }
-  // `expects`, which calls expect(), is called now and then in a wait that takes long.
+  // `expects`, which calls expect(), is called now and then in a wait that takes long, and before each sleep, after which done() is
+  // asked again.
   template <class Done, class Expects>
   void wait(Vci& vci, Done&& done, Expects&& expects) noexcept;
   // A message from there is waited for (Wire::expect). True: the launcher was asked about it.
