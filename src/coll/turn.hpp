@@ -142,7 +142,8 @@ class Turn {
   template <class Done, class BeforeSleep>
   void wait(Done&& done, BeforeSleep&& before_sleep) noexcept {
     if (is_broken_) return;
-    comm_.vci->domain().wait(*comm_.vci, [&] { return done() || has_lost_member(); }, before_sleep);
+    comm_.vci->domain().wait(
+        *comm_.vci, [&] { return done() || has_lost_member(); }, before_sleep);
     is_broken_ = !done();
   }
   // Waits for it. False: some are lost.

@@ -55,16 +55,20 @@ Status check_ends(const Neighborhoods& neighborhoods, std::uint32_t ranks) {
       return error(MPI_ERR_TOPOLOGY, "rank %u has a neighbour that is none of the %u ranks", r, ranks);
     }
   }
+  const auto times = [](std::span<const int> sorted, int rank) {
+    const auto [begin, end] = std::equal_range(sorted.begin(), sorted.end(), rank);
+    return static_cast<std::size_t>(end - begin);
+  };
   constexpr const char* kNames[] = {"source", "destination"};
   for (std::uint32_t r = 0; r < ranks; ++r) {
     for (const std::size_t kind : {0, 1}) {
       for (auto rest = std::span<const int>(all[r].ends[kind]); !rest.empty();) {
         const int other = rest.front();
-        const std::size_t named = std::ranges::equal_range(rest, other).size();
+        const std::size_t named = times(rest, other);
         rest = rest.subspan(named);
         if (other < 0) continue;
         const std::vector<int>& there = all[static_cast<std::size_t>(other)].ends[1 - kind];
-        const std::size_t back = std::ranges::equal_range(there, static_cast<int>(r)).size();
+        const std::size_t back = times(there, static_cast<int>(r));
         if (named == back) continue;
         return error(
             MPI_ERR_TOPOLOGY,
