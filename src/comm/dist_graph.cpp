@@ -56,18 +56,6 @@ Status check_side(const Comm& comm, const char* ranks_name, const int* ranks, co
   return check_weights(weights_name, weights, n);
 }
 
-// Whoever names an edge from itself to itself has both of its ends.
-Status check_own_edges(const Comm& comm, const int* sources, int indegree, const int* destinations, int outdegree) {
-  const auto in = std::count(sources, sources + indegree, comm.rank);
-  const auto out = std::count(destinations, destinations + outdegree, comm.rank);
-  if (in == out) return Status::ok();
-  return error(
-      MPI_ERR_ARG,
-      "this rank (%d) is %td times among its sources and %td times among its destinations; an edge to itself is "
-      "in both",
-      comm.rank, in, out);
-}
-
 Status check_sides_agree(const int* sourceweights, int indegree, const int* destweights, int outdegree) {
   if (indegree == 0 || outdegree == 0) return Status::ok();
   if ((sourceweights == MPI_UNWEIGHTED) == (destweights == MPI_UNWEIGHTED)) return Status::ok();
@@ -189,7 +177,6 @@ Status dist_graph_create_adjacent(Comm& comm, int indegree, const int* sources, 
   *comm_dist_graph = MPI_COMM_NULL;
   Status judged = check_side(comm, "sources", sources, "sourceweights", sourceweights, indegree);
   if (judged) judged = check_side(comm, "destinations", destinations, "destweights", destweights, outdegree);
-  if (judged) judged = check_own_edges(comm, sources, indegree, destinations, outdegree);
   if (judged) judged = check_sides_agree(sourceweights, indegree, destweights, outdegree);
   Topology topology;
   topology.weighted = (indegree > 0 ? sourceweights : destweights) != MPI_UNWEIGHTED;

@@ -47,6 +47,18 @@ struct Job {
   const Algorithm* algorithm = nullptr;
 };
 
+// Such a graph may be made; but nobody else could be the other end of the edge.
+Status check_edges_to_itself(const Neighbors& own, std::uint32_t rank) {
+  const auto in = std::ranges::count(own.sources, static_cast<int>(rank));
+  const auto out = std::ranges::count(own.destinations, static_cast<int>(rank));
+  if (in == out) return Status::ok();
+  return error(
+      MPI_ERR_TOPOLOGY,
+      "rank %u is %td times among its own sources and %td times among its own destinations; an edge to itself is "
+      "in both",
+      rank, in, out);
+}
+
 Status check_spec(Job& job, Plan&) {
   const Spec& spec = job.spec;
   if (spec.ranks == 0 || spec.ranks > 1u << 30) {
@@ -57,6 +69,7 @@ Status check_spec(Job& job, Plan&) {
   if (spec.neighborhoods != nullptr && spec.neighborhoods->of(job.rank) == nullptr) {
     return error(MPI_ERR_ARG, "the neighbours of rank %u are not known", job.rank);
   }
+  if (spec.neighborhoods != nullptr) return check_edges_to_itself(*spec.neighborhoods->of(job.rank), job.rank);
   return Status::ok();
 }
 

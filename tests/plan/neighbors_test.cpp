@@ -174,6 +174,17 @@ TEST(Neighbors, AnEdgeWithOneEndIsNamed) {
       "edge have to name it");
 }
 
+TEST(Neighbors, AnEdgeToOneselfHasBothEnds) {
+  const Neighborhoods own(1, {{0, 1, 1}, {1}});
+  Plan plan;
+  const Status found = compile({Collective::kNeighborAllgather, 4, 0, false, &own}, {}, 1, plan);
+  EXPECT_EQ(found.error_class(), MPI_ERR_TOPOLOGY);
+  EXPECT_STREQ(
+      last_error_detail(),
+      "rank 1 is 2 times among its own sources and 1 times among its own destinations; an edge to itself is in "
+      "both");
+}
+
 TEST(Neighbors, ARankKnowsOnlyItsOwn) {
   const Neighborhoods own(2, {{0}, {1}});
   EXPECT_EQ(own.of(1), nullptr);
