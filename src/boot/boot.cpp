@@ -2,6 +2,8 @@
 
 #include <limits.h>
 #include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
 namespace heddle::boot {
 namespace {
 
+constexpr int kReadMs = 200;                      // until a pipe is read
 constexpr int kRoomMs = 2000;                     // to wait for whoever reads stderr, where that does not block
 constexpr const char* kJoined = "HEDDLE_JOINED";  // pid of the process that took PMI_FD
 
@@ -118,6 +121,16 @@ void write_message(std::string_view message) noexcept {
     if (at == end) return;
     at->iov_base = static_cast<char*>(at->iov_base) + left;
     at->iov_len -= left;
+  }
+}
+
+void write_last_message(std::string_view message) noexcept {
+  write_message(message);
+  struct stat kind;
+  if (message.empty() || fstat(STDERR_FILENO, &kind) != 0 || !S_ISFIFO(kind.st_mode)) return;
+  for (int ms = 0, unread = 0; ms < kReadMs; ++ms) {
+    if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0 || unread == 0) return;
+    poll(nullptr, 0, 1);  // nothing tells that a pipe has become empty
   }
 }
 

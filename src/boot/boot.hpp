@@ -126,6 +126,9 @@ Status check_key_value(std::string_view key, std::string_view value, std::size_t
 // `message` and a newline to stderr, in one piece where that has room for it; nothing for an empty message. Where stderr does not
 // block, it waits for its reader for some seconds.
 void write_message(std::string_view message) noexcept;
+// The same, and waits a moment until whoever reads the pipe has taken it: for what comes before a launcher is asked to end the job,
+// which hands on nothing of what it has not read.
+void write_last_message(std::string_view message) noexcept;
 // What a shell makes of an exit code: its low byte. A multiple of 256 becomes 1, since no failure may look like
 // success.
 int visible_exit_code(int code) noexcept;

@@ -185,7 +185,7 @@ Status Pmi1::fence(const Meanwhile& meanwhile) {
 }
 
 void Pmi1::abort(int code, std::string_view message) noexcept {
-  write_message(message);
+  write_last_message(message);
   char line[48];
   std::snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", code);
   channel_->shout(line);

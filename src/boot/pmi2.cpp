@@ -109,7 +109,7 @@ Status Pmi2::fence(const Meanwhile& meanwhile) {
 }
 
 void Pmi2::abort(int code, std::string_view message) noexcept {
-  write_message(message);
+  write_last_message(message);
   channel_->shout(pmi2_message("abort", {{"isworld", "TRUE"}, {"msg", "MPI_Abort"}}));
   _exit(visible_exit_code(code));
 }

@@ -107,7 +107,7 @@ Status Pmix::get(int rank, std::string_view key, std::string& value) {
 Status Pmix::fence(const Meanwhile& meanwhile) { return session_->fence(meanwhile); }
 
 void Pmix::abort(int code, std::string_view message) noexcept {
-  write_message(message);
+  write_last_message(message);
   session_->abort(visible_exit_code(code));
   _exit(visible_exit_code(code));
 }

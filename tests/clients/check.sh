@@ -68,7 +68,8 @@ check_secret() {
 check_ended() {
   local name=$1 out=$2/out killed=$2/killed signal=$3 launcher to ranks try code=0
   shift 3
-  "$@" -n 3 "$programs/launched" wait >"$out" 2>&1 </dev/null &
+  : >"$out" # here, for the launcher in the background may be late, and what is in it is that of the check before
+  "$@" -n 3 "$programs/launched" wait >>"$out" 2>&1 </dev/null &
   launcher=$!
   pids() { sed -n 's/.*rank [0-9]* waits: //p' "$out"; }
   for ((try = 0; try < 300 && $(pids | wc -l) < 3; try++)); do sleep 0.1; done
