@@ -18,9 +18,8 @@ namespace heddle::plan {
 
 struct Neighbors {
   // Below 0: there is nobody.
-  std::vector<int> sources;  // block i of the output comes from sources[i]
-  std::vector<int>
-      destinations;      // block i of the input goes to destinations[i]; of an allgather its only one goes to all
+  // Block i of the output comes from sources[i], block i of the input goes to destinations[i]; of an allgather its only one goes to all.
+  std::vector<int> sources, destinations;
   bool crossed = false;  // of sources 2i and 2i + 1 the second is received from first, as in a grid (mpi/topology.hpp)
 
   std::uint32_t indegree() const noexcept { return static_cast<std::uint32_t>(sources.size()); }
