@@ -146,10 +146,21 @@ Status start(mpi::Request& request) {
   return Status::ok();
 }
 
+// Of a plan that was refused: by whichever thread went on with it, whose sentence this thread does not have. The steps are written again.
+Status explain(const mpi::Request& request) {
+  if (request.error != MPI_ERR_INTERN) return Status::ok();
+  const auto& operation = static_cast<const BoardOperation&>(request);
+  mpi::Comm& comm = *operation.comm;
+  Schedule again(comm.rank, comm.size, 0, &comm.plans);
+  operation.steps(again);
+  return again.failed() ? failure(comm, again) : Status::ok();
+}
+
 constexpr mpi::RequestType kBoardOperationType{.start = start,
                                                .cancel = nullptr,
                                                .destroy = destroy,
                                                .is_collective = true,
+                                               .explain = explain,
                                                .must_complete = "a collective operation"};
 
 BoardOperation::BoardOperation(mpi::Comm& c, const Course& what, const Steps& by_messages) noexcept

@@ -29,7 +29,7 @@ void Creation::refuse(Status status) {
 }
 
 Status Creation::agree() {
-  coll::Schedule schedule(parent_.rank, parent_.size);
+  coll::Schedule schedule(parent_.rank, parent_.size, 0, &parent_.plans);
   build_exchange(schedule, records());
   return run(schedule, Messages(parent_, /*blocking=*/true));
 }
@@ -39,7 +39,9 @@ Status Creation::agree(std::span<const int> ranks, int user_tag) {
   all_.resize(ranks.size());
   const auto me = static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), parent_.rank) - ranks.begin());
   all_[me] = mine_;
-  coll::Schedule schedule(static_cast<int>(me), static_cast<int>(ranks.size()));
+  plan::Cache plans;
+  plans.prove_all(parent_.process->verifies_plans());
+  coll::Schedule schedule(static_cast<int>(me), static_cast<int>(ranks.size()), 0, &plans);
   build_exchange(schedule, all_);
   return run(schedule, Messages(parent_, /*blocking=*/true, callers_, group_tag(callers_, user_tag)));
 }
@@ -51,7 +53,7 @@ std::span<Proposal> Creation::records() {
 }
 
 Status Creation::run(coll::Schedule& schedule, Messages messages) {
-  if (schedule.failed()) return coll::out_of_memory(parent_);
+  if (schedule.failed()) return coll::failure(parent_, schedule);
   coll::Progress at;
   coll::run(schedule, at, messages);
   return verdict(messages.error());

@@ -101,9 +101,9 @@ class Copy {
 };
 
 Status run(Comm& comm, Copy& copy, Attributes* attributes) {
-  coll::Schedule schedule(comm.rank, comm.size, comm.is_inter() ? comm.peer_count : 0);
+  coll::Schedule schedule(comm.rank, comm.size, comm.is_inter() ? comm.peer_count : 0, &comm.plans);
   copy.build(schedule);
-  if (schedule.failed()) return coll::out_of_memory(comm);
+  if (schedule.failed()) return coll::failure(comm, schedule);
   comm::Messages messages(comm, /*blocking=*/true);
   coll::Progress at;
   coll::run(schedule, at, messages);
@@ -171,7 +171,7 @@ bool go_on(Duplication& d) {
 Duplication::Duplication(Comm& parent, MPI_Comm* out) noexcept
     : Request(kDuplicationType),
       copy(parent),
-      schedule(parent.rank, parent.size, parent.is_inter() ? parent.peer_count : 0),
+      schedule(parent.rank, parent.size, parent.is_inter() ? parent.peer_count : 0, &parent.plans),
       messages(parent, /*blocking=*/false),
       newcomm(out) {
   comm = &parent;
@@ -192,9 +192,10 @@ Status start_duplicate(Comm& comm, Info* info, MPI_Comm* newcomm, MPI_Request* r
   d->copy.propose(copied, info);
   d->copy.build(d->schedule);
   if (d->schedule.failed()) {
+    const Status why = coll::failure(comm, d->schedule);
     mpi::undo_copies(comm, attributes);
     destroy(*d);
-    return coll::out_of_memory(comm);
+    return why;
   }
   *newcomm = mpi::to_handle(d->copy.made());
   *request = mpi::to_handle(static_cast<mpi::Request*>(d));
