@@ -5,6 +5,7 @@
 
 #include "coll/api.hpp"
 #include "coll/board.hpp"
+#include "coll/proof.hpp"
 #include "coll/straight.hpp"
 #include "mpi/process.hpp"
 #include "vci/domain.hpp"
@@ -51,7 +52,8 @@ wire::Board* open_together(mpi::Comm& comm, wire::NodeMemory& node) {
   }
   if (offset == 0) return nullptr;
   wire::Board* board = nullptr;
-  std::int32_t opened = open(comm, node, offset, shape, &board).is_ok(), all = 0;
+  const bool is_proved = !comm.process->verifies_plans() || ranks > kMostProvedRanks || prove_rounds(ranks);
+  std::int32_t opened = is_proved && open(comm, node, offset, shape, &board), all = 0;
   const Status agreed = api::allreduce(&opened, &all, 1, *mpi::from_handle(MPI_INT32_T),
                                        *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_MIN)), comm);
   if (!agreed || all == 0) {

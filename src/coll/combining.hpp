@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "coll/rounds.hpp"
 #include "coll/straight.hpp"
 
 namespace heddle::coll {
@@ -18,11 +19,6 @@ struct Parts {
   MPI_Count length(int rank) const noexcept { return begin(rank + 1) - begin(rank); }
   Buffer of(Buffer whole, int rank) const noexcept { return whole.part(begin(rank), length(rank)); }
 };
-
-// Whether what is combined may not be made where the own operand lies: only if that is needed once, and then item by item.
-inline bool must_be_aside(const mpi::Comm& comm, const void* own, const void* result, const Op& op) noexcept {
-  return own == result && (comm.size > 2 || op.id == mpi::OpId::kUser);
-}
 
 class Combining {
  public:
@@ -44,7 +40,7 @@ class Combining {
   // The items of all operands from `first` on, as many as `to` has, combined from the highest rank downwards. Returns how many
   // there are: fewer where an operand could not be read. `to` may be where the own operand's items lie.
   MPI_Count into(MPI_Count first, Buffer to) noexcept {
-    const bool aside = must_be_aside(comm_, own_.part(first, 0).data, to.data, op_);
+    const bool aside = must_be_aside(comm_.size, own_.part(first, 0).data, to.data, op_);
     auto* const out = static_cast<std::byte*>(to.data);
     return run(first, to.count, aside ? nullptr : out, [&](std::size_t at, const std::byte* chunk, std::size_t bytes) {
       if (aside) std::memcpy(out + at, chunk, bytes);

@@ -17,21 +17,9 @@ Parts parts_of(const mpi::Comm& comm, const Round& round) noexcept { return {rou
 
 }  // namespace
 
-Round to_root(const mpi::Comm& comm, Round all, int root) noexcept {
-  all.all_wait = false;
-  if (comm.rank == root) {
-    all.is_kept = !must_be_aside(comm, all.shows.data, all.to.data, *all.op);
-    return all;
-  }
-  all.to = {};
-  all.last = -1;
-  all.wakes = root;
-  return all;
-}
-
-Course by_root(const mpi::Comm& comm, const Round& all, std::size_t piece) noexcept {
+Course by_root(Member me, const Round& all, std::size_t piece) noexcept {
   Round then{.bytes = all.bytes, .all_wait = false};
-  if (comm.rank == 0) {
+  if (me.rank == 0) {
     then.shows = all.to;
     then.wakes = Turn::kAll;
   } else {
@@ -39,7 +27,7 @@ Course by_root(const mpi::Comm& comm, const Round& all, std::size_t piece) noexc
     then.each = all.bytes;
     then.to = all.to;
   }
-  return {.round = to_root(comm, all, 0), .way = Way::kPieces, .piece = piece, .then = then};
+  return {.round = to_root(me, all, 0), .way = Way::kPieces, .piece = piece, .then = then};
 }
 
 std::size_t Run::shown_bytes(unsigned turn) const noexcept {

@@ -20,7 +20,7 @@
 
 #include <algorithm>
 
-#include "coll/round.hpp"
+#include "coll/rounds.hpp"
 #include "coll/schedule.hpp"
 #include "coll/straight.hpp"
 
@@ -66,10 +66,8 @@ inline Way way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t b
 
 // Bytes of a piece of so many that one rank shows.
 std::size_t piece_of(std::size_t bytes, Room room) noexcept;
-// Of operations that combine: the round `all`, but only `root` takes the result.
-Round to_root(const mpi::Comm& comm, Round all, int root) noexcept;
 // The course by pieces of an allreduce that is the round `all`; `piece`: of its result.
-Course by_root(const mpi::Comm& comm, const Round& all, std::size_t piece) noexcept;
+Course by_root(Member me, const Round& all, std::size_t piece) noexcept;
 // Of a course by pieces: as few as will do of at most `most` bytes, of whole units, all about as long: so they belong in cells, not in
 // places for less, if all are longer than one. REQUIRES: unit <= most.
 class Pieces {

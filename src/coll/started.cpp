@@ -269,7 +269,8 @@ Outcome set_up(mpi::Comm& comm, const Start& start, Course course, Does does, st
                   is_persistent};
   course.way = round.bytes <= kAlone ? Way::kCell : long_way_of(comm, *common, round.bytes, does, block, room);
   course.piece = piece_of(round.bytes, room);
-  if (course.way == Way::kPieces && does == Does::kAllreduces) course = by_root(comm, course.round, course.piece);
+  if (course.way == Way::kPieces && does == Does::kAllreduces)
+    course = by_root(member_of(comm), course.round, course.piece);
   if (is_persistent) return make_persistent(comm, start, course, *common, has_gaps);
   if (has_gaps) return {};
   BoardOperation* operation = operations.take(comm, course, start.steps);
