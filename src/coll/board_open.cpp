@@ -39,12 +39,17 @@ Status open(const mpi::Comm& comm, wire::NodeMemory& node, std::uint64_t offset,
   return error(MPI_ERR_NO_MEM, "no memory for the regions of %d ranks", comm.size);
 }
 
+// Whether its rounds are proved, where nothing is to be used that is not. By one for all: they would prove the same.
+bool may_use(const mpi::Comm& comm, std::uint32_t ranks) noexcept {
+  return !comm.process->verifies_plans() || (ranks <= kMostProvedRanks && prove_rounds(ranks));
+}
+
 // By messages, as there is no board yet. All ranks have one afterwards, or none.
 wire::Board* open_together(mpi::Comm& comm, wire::NodeMemory& node) {
   const auto ranks = static_cast<std::uint32_t>(comm.size);
   const auto shape = wire::Board::shape_for_all(ranks);
   std::uint64_t offset = 0;
-  if (comm.rank == 0 && !wire::Board::make(node, ranks, shape, &offset)) offset = 0;
+  if (comm.rank == 0 && (!may_use(comm, ranks) || !wire::Board::make(node, ranks, shape, &offset))) offset = 0;
   const std::uint64_t made = offset;
   if (!api::bcast(&offset, 8, mpi::byte_type(), 0, comm)) {
     if (made != 0) wire::Board::drop(node, made, ranks, shape);
@@ -52,8 +57,7 @@ wire::Board* open_together(mpi::Comm& comm, wire::NodeMemory& node) {
   }
   if (offset == 0) return nullptr;
   wire::Board* board = nullptr;
-  const bool is_proved = !comm.process->verifies_plans() || ranks > kMostProvedRanks || prove_rounds(ranks);
-  std::int32_t opened = is_proved && open(comm, node, offset, shape, &board), all = 0;
+  std::int32_t opened = open(comm, node, offset, shape, &board).is_ok(), all = 0;
   const Status agreed = api::allreduce(&opened, &all, 1, *mpi::from_handle(MPI_INT32_T),
                                        *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_MIN)), comm);
   if (!agreed || all == 0) {

@@ -10,11 +10,11 @@ namespace {
 // Null: by messages.
 wire::Board* board_for(mpi::Comm& comm, const Datatype& type) noexcept {
   wire::Board* board = board_of(comm, Uses::kReduces);
-  return coll::raw_bytes(type) != 0 ? board : nullptr;
+  return raw_bytes(type) != 0 ? board : nullptr;
 }
 
 Way way_of(const mpi::Comm& comm, const wire::Board& board, const Round& round, Does does) noexcept {
-  return coll::way_of(comm, board, round.bytes, does, coll::raw_bytes(*round.shows.type));
+  return coll::way_of(comm, board, round.bytes, does, raw_bytes(*round.shows.type));
 }
 
 }  // namespace
@@ -27,8 +27,8 @@ Status allreduce_cell(mpi::Comm& comm, wire::Board& board, std::size_t all, Buff
 
 Outcome board_reduce(mpi::Comm& comm, const Start* start, Buffer own, void* result, Op& op, int root) {
   if (comm.plans.is_reproducible()) return {};
-  const Round round = to_root(member_of(comm), allreduce_round(member_of(comm), own, result, op), root);
-  const std::size_t item = coll::raw_bytes(*own.type);
+  const Round round = reduce_round(member_of(comm), own, result, op, root);
+  const std::size_t item = raw_bytes(*own.type);
   if (start != nullptr) return set_up(comm, *start, {.round = round, .root = root}, Does::kReduces, item);
   wire::Board* board = board_for(comm, *own.type);
   if (board == nullptr) return {};
@@ -42,7 +42,7 @@ Outcome board_allreduce(mpi::Comm& comm, const Start* start, Buffer own, void* r
   if (comm.plans.is_reproducible()) return {};
   const Round round = allreduce_round(member_of(comm), own, result, op);
   if (start != nullptr) {
-    return set_up(comm, *start, {.round = round}, Does::kAllreduces, coll::raw_bytes(*own.type));
+    return set_up(comm, *start, {.round = round}, Does::kAllreduces, raw_bytes(*own.type));
   }
   wire::Board* board = board_for(comm, *own.type);
   if (board == nullptr) return {};
@@ -60,7 +60,7 @@ Outcome board_reduce_scatter_block(mpi::Comm& comm, const Start* start, const vo
                                    Datatype& type, Op& op) {
   if (comm.plans.is_reproducible()) return {};
   const Round round = share_round(member_of(comm), Buffer(own, comm.size * count, type), result, count, op);
-  if (start != nullptr) return set_up(comm, *start, {.round = round}, Does::kShares, coll::raw_bytes(type));
+  if (start != nullptr) return set_up(comm, *start, {.round = round}, Does::kShares, raw_bytes(type));
   wire::Board* board = board_for(comm, type);
   if (board == nullptr) return {};
   const Way way = way_of(comm, *board, round, Does::kShares);

@@ -1,5 +1,6 @@
 #include "coll/proof.hpp"
 
+#include <cstdint>
 #include <new>
 
 #include "coll/course.hpp"
@@ -15,8 +16,8 @@ using plan::Collective;
 using plan::Slice;
 
 bool has_one_block(Collective what) noexcept {
-  return what == Collective::kBcast || what == Collective::kReduce || what == Collective::kAllreduce ||
-         what == Collective::kScan || what == Collective::kExscan || what == Collective::kBarrier;
+  return what == Collective::kBarrier || what == Collective::kBcast || what == Collective::kReduce ||
+         what == Collective::kAllreduce || what == Collective::kScan || what == Collective::kExscan;
 }
 
 bool waits_for(const Round& round, std::uint32_t rank) noexcept {
@@ -27,31 +28,36 @@ bool takes_of(const Round& round, std::uint32_t rank) noexcept {
   return round.to.type != nullptr && waits_for(round, rank) && round.except != static_cast<int>(rank);
 }
 
+bool shows(const Round& round) noexcept { return round.shows.type != nullptr && !round.is_kept; }
+
 // What a rank takes of each other, in bytes.
 std::size_t taken(const Round& round) noexcept { return round.op != nullptr ? size_of(round.to.count) : round.each; }
 
-// The rounds of one rank as instructions.
+std::size_t shown_bytes(const Round& round) noexcept {
+  return round.raw ? size_of(round.shows.count) * raw_bytes(*round.shows.type) : size_of(round.shows.bytes());
+}
+
+// The rounds of one rank: looked at, and as instructions.
 class Translation {
  public:
-  Translation(RoundsOfAll& all, std::uint32_t rank, plan::Plan& plan) : all_(all), me_(rank), b_(plan, rank) {
+  Translation(RoundsOfAll& all, std::uint32_t rank, plan::Plan& plan)
+      : all_(all), me_(rank), ranks_(all.spec.ranks), b_(plan, rank) {
     plan.spec = all.spec;
-    const auto ranks = all.spec.ranks;
-    if (all.spec.collective == Collective::kAlltoall) {
-      b_.lay_out(plan::Partition::kMatrix, ranks);
-    } else if (has_one_block(all.spec.collective)) {
+    if (has_one_block(all.spec.collective)) {
       b_.lay_out(plan::Partition::kShares, 1);
     } else {
-      b_.lay_out(plan::Partition::kPerRank, ranks);
+      b_.lay_out(all.spec.collective == Collective::kAlltoall ? plan::Partition::kEqual : plan::Partition::kPerRank,
+                 ranks_);
     }
-    if (plan::reduces(all.spec.collective)) plan.scratch.assign(ranks, {0, plan.blocks});
+    plan.scratch.assign(ranks_ + 1, {0, plan.blocks});
   }
 
   Status run() {
+    if (all_.variant == Variant::kInPlace) bring_in_place();
     for (std::size_t i = 0; i < all_.rounds[me_].size(); ++i) {
+      HEDDLE_TRY(check(i));
       HEDDLE_TRY(send(i));
-      HEDDLE_TRY(receive(all_.rounds[me_][i]));
-      b_.join();
-      if (all_.rounds[me_][i].op != nullptr) HEDDLE_TRY(fold(all_.rounds[me_][i]));
+      HEDDLE_TRY(receive(i));
     }
     return Status::ok();
   }
@@ -59,74 +65,133 @@ class Translation {
  private:
   bool is_barrier() const { return all_.spec.collective == Collective::kBarrier; }
   const Round& round(std::uint32_t rank, std::size_t i) const { return all_.rounds[rank][i]; }
-
-  [[gnu::cold]] Status wrong(const char* why, std::uint32_t other) const {
-    return error(MPI_ERR_INTERN, "round of %u ranks: rank %u: %s rank %u", all_.spec.ranks, me_, why, other);
+  // Whether one has to hear of the other. In a barrier nobody takes anything, and all wait.
+  bool concerns(const Round& one, std::uint32_t other) const {
+    return is_barrier() ? waits_for(one, other) : takes_of(one, other);
   }
 
-  // What of this rank's blocks lies there.
-  Status slice(const void* data, std::size_t at, std::size_t bytes, Slice* out) {
-    const std::byte* const first = static_cast<const std::byte*>(data) + at;
-    const bool in_input = first >= all_.input(me_) && first < all_.output(me_);
-    const std::ptrdiff_t block = first - (in_input ? all_.input(me_) : all_.output(me_));
-    const std::size_t ranks = all_.spec.ranks;
-    if (block < 0 || bytes > ranks || static_cast<std::size_t>(block) > ranks - bytes) {
-      return wrong("its round refers to what is beyond the buffers of", me_);
+  [[gnu::cold]] Status wrong(const char* why, std::uint32_t other) const {
+    return error(MPI_ERR_INTERN, "round of %u ranks: rank %u: %s rank %u", ranks_, me_, why, other);
+  }
+
+  // What plans have no word for.
+  Status check(std::size_t i) const {
+    const Round& own = round(me_, i);
+    if (own.first <= own.last && (own.first < 0 || own.last >= static_cast<int>(ranks_)))
+      return wrong("waits for ranks that are not there, as does not", me_);
+    if (own.all_wait && (own.first != 0 || own.last != static_cast<int>(ranks_) - 1))
+      return wrong("should wait for all, as does", me_);
+    if (own.shows.type != nullptr && own.raw != (own.op != nullptr)) return wrong("packs operands, or else", me_);
+    if (own.shows.type != nullptr && shown_bytes(own) != own.bytes)
+      return wrong("shows another number of bytes than it knows of:", me_);
+    if (own.op == nullptr && own.to.type != nullptr && size_of(own.to.bytes()) != own.each)
+      return wrong("takes another number of bytes than it has room for:", me_);
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+      const Round& other = round(rank, i);
+      if (own.all_wait != other.all_wait) return wrong("does not know whether all wait, or else", rank);
+      if (!waits_for(other, me_)) continue;
+      if (own.bytes != other.bytes) return wrong("does not bring as many bytes as are expected by", rank);
+      if (takes_of(other, me_) && other.at + taken(other) > other.bytes) return wrong("shows less than takes", rank);
+      if (rank != me_ && !own.all_wait && own.wakes != Turn::kAll && own.wakes != static_cast<int>(rank))
+        return wrong("does not wake", rank);
     }
+    return Status::ok();
+  }
+
+  // What MPI_IN_PLACE says: a part of the input lies in the output, to begin with.
+  void bring_in_place() {
+    const bool is_root = me_ == all_.spec.root;
+    const auto bring = [&](std::uint32_t first, std::uint32_t length) {
+      b_.copy({plan::kInput, first, length}, {plan::kOutput, first, length});
+    };
+    switch (all_.spec.collective) {
+      case Collective::kReduce:
+        return is_root ? bring(0, 1) : void();
+      case Collective::kAllreduce:
+      case Collective::kScan:
+        return bring(0, 1);
+      case Collective::kGather:
+      case Collective::kScatter:
+        return is_root ? bring(me_, 1) : void();
+      case Collective::kAllgather:
+        return bring(me_, 1);
+      case Collective::kAlltoall:
+        return bring(0, ranks_);
+      default:
+        return;
+    }
+  }
+
+  // Which of this rank's blocks lie there.
+  Status slice(const void* data, std::size_t at, std::size_t bytes, Slice* out) {
+    const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
+    const std::uintptr_t first = address(data) + at, input = address(all_.input(me_)), output = input + ranks_;
+    const bool in_input = first < output;
+    const std::uintptr_t block = first - (in_input ? input : output);
+    if (block > ranks_ || bytes > ranks_ - block) return wrong("refers to what lies beyond the buffers of", me_);
     *out = {in_input ? plan::kInput : plan::kOutput, static_cast<std::uint32_t>(block),
             static_cast<std::uint32_t>(bytes)};
     return Status::ok();
   }
+  Slice place(std::uint32_t first, std::uint32_t length) const { return {Builder::scratch(ranks_), first, length}; }
 
-  // To whoever takes of it. In a barrier nobody takes anything, and all wait.
+  // This rank's place is written, and read by whoever takes of it.
   Status send(std::size_t i) {
     const Round& own = round(me_, i);
-    for (std::uint32_t rank = 0; rank < all_.spec.ranks; ++rank) {
-      const Round& other = round(rank, i);
-      if (rank == me_ || !(is_barrier() ? waits_for(other, me_) : takes_of(other, me_))) continue;
-      if (own.bytes != other.bytes) return wrong("does not bring as many bytes as are expected by", rank);
+    if (!is_barrier() && shows(own)) {
       Slice shown;
-      if (!is_barrier()) {
-        if (own.shows.type == nullptr || own.is_kept) return wrong("shows nothing to", rank);
-        if (size_of(own.shows.bytes()) < other.at + taken(other)) return wrong("shows less than is taken by", rank);
-        HEDDLE_TRY(slice(own.shows.data, other.at, taken(other), &shown));
+      HEDDLE_TRY(slice(own.shows.data, 0, size_of(own.shows.bytes()), &shown));
+      shown_ = shown.first;
+      if (shown.length != 0) b_.copy(shown, place(shown.first, shown.length));
+    }
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+      const Round& other = round(rank, i);
+      if (rank == me_ || !concerns(other, me_)) continue;
+      if (is_barrier()) {
+        b_.send({}, rank);
+        continue;
       }
-      b_.send(shown, rank);
+      if (!shows(own)) return wrong("shows nothing to", rank);
+      b_.send(of_place(other), rank);
     }
     return Status::ok();
   }
+  // What `who` takes of this rank's place.
+  Slice of_place(const Round& who) const {
+    return place(shown_ + static_cast<std::uint32_t>(who.at), static_cast<std::uint32_t>(taken(who)));
+  }
 
-  Status receive(const Round& own) {
-    for (std::uint32_t rank = 0; rank < all_.spec.ranks; ++rank) {
-      if (!(is_barrier() ? waits_for(own, rank) : takes_of(own, rank))) continue;
+  Status receive(std::size_t i) {
+    const Round& own = round(me_, i);
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+      if (!concerns(own, rank)) continue;
       Slice to;
       if (own.op != nullptr) {
-        to = {Builder::scratch(rank), static_cast<std::uint32_t>(own.at), static_cast<std::uint32_t>(taken(own))};
-      } else if (own.to.type != nullptr) {
-        const std::size_t at = own.is_apart ? rank * size_of(own.to.count) : 0;
-        HEDDLE_TRY(slice(own.to.data, at, size_of(own.to.bytes()), &to));
+        to = operand_of(own, rank);
+      } else if (!is_barrier()) {
+        HEDDLE_TRY(slice(own.to.data, own.is_apart ? rank * size_of(own.to.count) : 0, own.each, &to));
       }
       if (rank != me_) {
         b_.recv(to, rank);
       } else if (own.op == nullptr && !is_barrier()) {
-        Slice from;
-        HEDDLE_TRY(slice(own.shows.data, own.at, taken(own), &from));
-        b_.copy(from, to);
+        if (!shows(own)) return wrong("takes of itself what it does not show:", me_);
+        b_.copy(of_place(own), to);
       }
     }
-    return Status::ok();
+    b_.join();
+    return own.op != nullptr && own.to.type != nullptr ? fold(own) : Status::ok();
+  }
+  Slice operand_of(const Round& own, std::uint32_t rank) const {
+    return {Builder::scratch(rank), static_cast<std::uint32_t>(own.at), static_cast<std::uint32_t>(taken(own))};
   }
 
   // As Turn::fold().
   Status fold(const Round& own) {
-    if (own.to.type == nullptr) return Status::ok();
-    const std::size_t bytes = taken(own);
-    Slice to, mine;
-    HEDDLE_TRY(slice(own.to.data, 0, bytes, &to));
-    HEDDLE_TRY(slice(own.shows.data, own.at, bytes, &mine));
-    const auto operand = [&](int rank) -> Slice {
-      const auto r = static_cast<std::uint32_t>(rank);
-      return r == me_ ? mine : Slice{Builder::scratch(r), static_cast<std::uint32_t>(own.at), mine.length};
+    Slice to, mine = of_place(own);
+    HEDDLE_TRY(slice(own.to.data, 0, taken(own), &to));
+    if (own.is_kept) HEDDLE_TRY(slice(own.shows.data, own.at, taken(own), &mine));
+    const auto operand = [&](int rank) {
+      return static_cast<std::uint32_t>(rank) == me_ ? mine : operand_of(own, static_cast<std::uint32_t>(rank));
     };
     if (own.first == own.last) {
       b_.copy(operand(own.last), to);
@@ -138,15 +203,20 @@ class Translation {
   }
 
   RoundsOfAll& all_;
-  const std::uint32_t me_;
+  const std::uint32_t me_, ranks_;
   Builder b_;
+  std::uint32_t shown_ = 0;  // the first block of what it shows
 };
 
-std::vector<Round> rounds_of_rank(RoundsOfAll& all, std::uint32_t rank, bool goes_by_root) {
+std::vector<Round> rounds_of(RoundsOfAll& all, std::uint32_t rank) {
   const Member me{static_cast<int>(rank), static_cast<int>(all.spec.ranks)};
   const int root = static_cast<int>(all.spec.root);
+  const bool in_place = all.variant == Variant::kInPlace, is_root = me.rank == root;
   std::byte *const in = all.input(rank), *const out = all.output(rank);
-  const auto block = [](std::byte* data) { return Buffer(data, 1, mpi::byte_type()); };
+  Datatype& type = mpi::byte_type();
+  const auto block = [&](std::byte* data) { return Buffer(data, 1, type); };
+  const auto own_block = [&](bool stays) { return stays ? Buffer(MPI_IN_PLACE, 0, type) : block(in + rank); };
+  const auto operand = [&](bool stays) { return block(stays ? out : in); };
   const Op& op = *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_BOR));
   switch (all.spec.collective) {
     case Collective::kBarrier:
@@ -154,34 +224,40 @@ std::vector<Round> rounds_of_rank(RoundsOfAll& all, std::uint32_t rank, bool goe
     case Collective::kBcast:
       return {bcast_round(me, block(out), root)};
     case Collective::kGather:
-      return {gather_round(me, block(in + rank), block(out), root)};
+      return {gather_round(me, own_block(in_place && is_root), block(out), root)};
     case Collective::kAllgather:
-      return {allgather_round(me, block(in + rank), block(out))};
-    case Collective::kScatter:
-      return {scatter_round(me, block(in), block(out + rank), root)};
+      return {allgather_round(me, own_block(in_place), block(out))};
+    case Collective::kScatter: {
+      const Buffer to = in_place && is_root ? Buffer(MPI_IN_PLACE, 0, type) : block(out + rank);
+      return {scatter_round(me, block(in), to, root)};
+    }
     case Collective::kAlltoall:
-      return {alltoall_round(me, block(in), block(out))};
+      return {alltoall_round(me, in_place ? Buffer(MPI_IN_PLACE, 0, type) : block(in), block(out))};
     case Collective::kReduce:
-      return {to_root(me, allreduce_round(me, block(in), out, op), root)};
+      return {reduce_round(me, operand(in_place && is_root), out, op, root)};
     case Collective::kAllreduce: {
-      const Round round = allreduce_round(me, block(in), out, op);
-      if (!goes_by_root) return {round};
+      const Round round = allreduce_round(me, operand(in_place), out, op);
+      if (all.variant != Variant::kByRoot) return {round};
       const Course course = by_root(me, round, 1);
       return {course.round, course.then};
     }
     case Collective::kReduceScatter:
-      return {share_round(me, Buffer(in, me.size, mpi::byte_type()), out + rank, 1, op)};
+      return {share_round(me, Buffer(in, me.size, type), out + rank, 1, op)};
+    case Collective::kScan:
+    case Collective::kExscan: {
+      const bool inclusive = all.spec.collective == Collective::kScan;
+      return {scan_round(me, operand(in_place && inclusive), out, op, inclusive)};
+    }
     default:
-      return {scan_round(me, block(in), out, op, all.spec.collective == Collective::kScan)};
+      return {};
   }
 }
 
 }  // namespace
 
-RoundsOfAll rounds_of(const plan::Spec& spec, bool by_root) {
-  RoundsOfAll all{spec, std::vector<std::byte>(std::size_t{2} * spec.ranks * spec.ranks), {}};
-  for (std::uint32_t rank = 0; rank < spec.ranks; ++rank) all.rounds.push_back(rounds_of_rank(all, rank, by_root));
-  return all;
+RoundsOfAll::RoundsOfAll(const plan::Spec& what, Variant how)
+    : spec(what), variant(how), memory(std::size_t{2} * what.ranks * what.ranks) {
+  for (std::uint32_t rank = 0; rank < spec.ranks; ++rank) rounds.push_back(rounds_of(*this, rank));
 }
 
 Status prove(RoundsOfAll& all) {
@@ -191,19 +267,17 @@ Status prove(RoundsOfAll& all) {
 }
 
 Status prove_rounds(std::uint32_t ranks) noexcept try {
-  constexpr Collective kAll[] = {Collective::kBarrier,   Collective::kBcast,    Collective::kReduce,
-                                 Collective::kAllreduce, Collective::kGather,   Collective::kAllgather,
-                                 Collective::kScatter,   Collective::kAlltoall, Collective::kReduceScatter,
-                                 Collective::kScan,      Collective::kExscan};
-  const auto prove_one = [&](Collective what, std::uint32_t root, bool by_root) {
-    RoundsOfAll all = rounds_of({what, ranks, root, plan::reduces(what)}, by_root);
+  const auto prove_one = [&](Collective what, std::uint32_t root, Variant variant) {
+    RoundsOfAll all({what, ranks, root, plan::reduces(what)}, variant);
     return prove(all);
   };
-  for (const Collective what : kAll) {
-    HEDDLE_TRY(prove_one(what, 0, false));
-    HEDDLE_TRY(prove_one(what, ranks - 1, false));
+  for (const Collective what : kByBoard) {
+    for (const Variant variant : {Variant::kUsual, Variant::kInPlace}) {
+      HEDDLE_TRY(prove_one(what, 0, variant));
+      HEDDLE_TRY(prove_one(what, ranks - 1, variant));
+    }
   }
-  return prove_one(Collective::kAllreduce, 0, true);
+  return prove_one(Collective::kAllreduce, 0, Variant::kByRoot);
 } catch (const std::bad_alloc&) {
   return error(MPI_ERR_NO_MEM, "no memory to prove the rounds of %u ranks", ranks);
 }

@@ -118,6 +118,10 @@ inline Round to_root(Member me, Round all, int root) noexcept {
   return all;
 }
 
+inline Round reduce_round(Member me, Buffer own, void* result, const Op& op, int root) noexcept {
+  return to_root(me, allreduce_round(me, own, result, op), root);
+}
+
 // The items of this rank, of all operands.
 inline Round share_round(Member me, Buffer all, void* result, MPI_Count count, const Op& op) noexcept {
   Round round = allreduce_round(me, all, result, op);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/slab.hpp"
@@ -34,6 +36,7 @@ struct BoardOperation : mpi::Request, p2p::Task {
   // Once it has turned out that it goes by messages.
   std::optional<Schedule> schedule;
   Progress at;
+  std::string refusal;  // why there was none: the sentence of whichever thread tried to write it
 };
 
 constinit SharedSlab<BoardOperation, 8> operations;
@@ -64,13 +67,21 @@ bool go_on_by_messages(BoardOperation& operation) noexcept {
   return end(operation, Status::of_class(operation.messages.error()));
 }
 
+bool refuse(BoardOperation& operation, Status why) noexcept {
+  try {
+    operation.refusal = last_error_detail();
+  } catch (const std::bad_alloc&) {  // without its sentence
+  }
+  return end(operation, why);
+}
+
 bool turn_to_messages(BoardOperation& operation) noexcept {
   mpi::Comm& comm = *operation.comm;
   Schedule& schedule = operation.schedule.emplace(comm.rank, comm.size, 0, &comm.plans);
   Turn& last = *operation.turns[operation.turn % 2];
   operation.run->has_part() ? operation.run->build_rest(schedule, last) : operation.steps(schedule);
   schedule.join();
-  if (schedule.failed()) return end(operation, failure(comm, schedule));
+  if (schedule.failed()) return refuse(operation, failure(comm, schedule));
   operation.at = {};
   return go_on_by_messages(operation);
 }
@@ -141,19 +152,15 @@ Status start(mpi::Request& request) {
   operation.active = true;
   operation.error = MPI_SUCCESS;
   operation.messages.restart();
+  operation.refusal.clear();
   operation.run->restart();
   begin(operation);
   return Status::ok();
 }
 
-// Of a plan that was refused: by whichever thread went on with it, whose sentence this thread does not have. The steps are written again.
 Status explain(const mpi::Request& request) {
-  if (request.error != MPI_ERR_INTERN) return Status::ok();
   const auto& operation = static_cast<const BoardOperation&>(request);
-  mpi::Comm& comm = *operation.comm;
-  Schedule again(comm.rank, comm.size, 0, &comm.plans);
-  operation.steps(again);
-  return again.failed() ? failure(comm, again) : Status::ok();
+  return operation.refusal.empty() ? Status::ok() : error(request.error, "%s", operation.refusal.c_str());
 }
 
 constexpr mpi::RequestType kBoardOperationType{.start = start,

@@ -39,9 +39,10 @@ Status Creation::agree(std::span<const int> ranks, int user_tag) {
   all_.resize(ranks.size());
   const auto me = static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), parent_.rank) - ranks.begin());
   all_[me] = mine_;
-  plan::Cache plans;
-  plans.prove_all(parent_.process->verifies_plans());
-  coll::Schedule schedule(static_cast<int>(me), static_cast<int>(ranks.size()), 0, &plans);
+  plan::Cache proved;  // the parent's plans are of other ranks
+  proved.prove_all(true);
+  coll::Schedule schedule(static_cast<int>(me), static_cast<int>(ranks.size()), 0,
+                          parent_.process->verifies_plans() ? &proved : nullptr);
   build_exchange(schedule, all_);
   return run(schedule, Messages(parent_, /*blocking=*/true, callers_, group_tag(callers_, user_tag)));
 }

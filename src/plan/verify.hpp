@@ -12,7 +12,7 @@
 //          expression on all ranks for allreduce; no read before a write; no race; no deadlock even if every send is
 //          synchronous; no message without a counterpart, and both ends of one length.
 // Threads: any; pure.
-// Cost:    a few operations per block that an instruction touches; memory per rank: 8 bytes a block of each buffer.
+// Cost:    a few operations per block that an instruction touches; memory per rank: 16 bytes a block of each buffer.
 #pragma once
 
 #include <span>

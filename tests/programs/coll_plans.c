@@ -1,7 +1,8 @@
 // Plans that are compiled when a communicator is made: its first collectives compile none.
 //   coll_plans        by the info key of a communicator, and at first use without it
 //   coll_plans all    where HEDDLE_PLANS_AT_CREATION is on: each communicator, however it was made
-//   coll_plans proved [0]    where HEDDLE_VERIFY_PLANS is on (0: off): each of those that are compiled
+//   coll_plans proved [0]    where HEDDLE_VERIFY_PLANS is on (0: off): each of those that are compiled, to make a communicator, too
+//   coll_plans boards    where there are boards: what goes by them compiles none
 #include "check.h"
 
 enum { kMost = 1 << 17, kMostRanks = 8 };
@@ -108,8 +109,42 @@ static void by_info(void) {
   MPI_Info_free(&info);
 }
 
+static unsigned long take(MPI_T_pvar_handle* handle) {
+  unsigned long number = 99;
+  CHECK_EQ(MPI_T_pvar_read(session, *handle, &number), MPI_SUCCESS);
+  MPI_T_pvar_handle_free(session, handle);
+  return number;
+}
+
+static void by_boards(void) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  collectives(comm, 1);
+  MPI_T_pvar_handle compiled = count_of(comm, "plans_compiled");
+  for (int root = 0; root < world_size; root++) {
+    double value = world_rank + 1, most = 0;
+    MPI_Reduce(&value, &most, 1, MPI_DOUBLE, MPI_MAX, root, comm);
+    if (world_rank == root) CHECK_EQ(most, world_size);
+    MPI_Bcast(&value, 1, MPI_DOUBLE, root, comm);
+    CHECK_EQ(value, root + 1);
+  }
+  CHECK_EQ(take(&compiled), 0);
+  MPI_Comm_free(&comm);
+}
+
 static void proved(int are_proved) {
   MPI_Comm comm;
+  MPI_T_pvar_handle compiled_before = count_of(MPI_COMM_WORLD, "plans_compiled");
+  MPI_T_pvar_handle proved_before = count_of(MPI_COMM_WORLD, "plans_verified");
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  CHECK_EQ(take(&compiled_before), 1);
+  CHECK_EQ(take(&proved_before), are_proved);
+  MPI_Comm_free(&comm);
+  MPI_Group group;
+  MPI_Comm_group(MPI_COMM_WORLD, &group);
+  MPI_Comm_create_group(MPI_COMM_WORLD, group, 7, &comm);
+  MPI_Group_free(&group);
+  MPI_Comm_free(&comm);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   const unsigned long compiled = compiled_by(comm);
   MPI_Comm_free(&comm);
@@ -125,6 +160,8 @@ int main(int argc, char** argv) {
   MPI_T_pvar_session_create(&session);
   if (argc > 1 && strcmp(argv[1], "proved") == 0) {
     proved(argc == 2);
+  } else if (argc > 1 && strcmp(argv[1], "boards") == 0) {
+    by_boards();
   } else if (argc > 1) {
     by_control();
   } else {
