@@ -1865,6 +1865,46 @@ int PMPI_T_source_get_info(int source_index, char* name, int* name_len, char* de
 int PMPI_T_source_get_num(int* num_sources);
 int PMPI_T_source_get_timestamp(int source_index, MPI_Count* timestamp);
 
+/* No part of the ABI, which knows no Fortran: handles and statuses as Fortran integers, for C programs that keep them so (MPI 4.1, 19.3.4
+ * and 19.3.5). They are C's int here; a library that has them otherwise is compiled with -DHEDDLE_NO_FINT, and brings its own. */
+#ifndef HEDDLE_NO_FINT
+typedef int MPI_Fint;
+static inline MPI_Fint MPI_Op_c2f(MPI_Op c) { return MPI_Op_toint(c); }
+static inline MPI_Op MPI_Op_f2c(MPI_Fint f) { return MPI_Op_fromint(f); }
+static inline MPI_Fint MPI_Comm_c2f(MPI_Comm c) { return MPI_Comm_toint(c); }
+static inline MPI_Comm MPI_Comm_f2c(MPI_Fint f) { return MPI_Comm_fromint(f); }
+static inline MPI_Fint MPI_Group_c2f(MPI_Group c) { return MPI_Group_toint(c); }
+static inline MPI_Group MPI_Group_f2c(MPI_Fint f) { return MPI_Group_fromint(f); }
+static inline MPI_Fint MPI_Win_c2f(MPI_Win c) { return MPI_Win_toint(c); }
+static inline MPI_Win MPI_Win_f2c(MPI_Fint f) { return MPI_Win_fromint(f); }
+static inline MPI_Fint MPI_File_c2f(MPI_File c) { return MPI_File_toint(c); }
+static inline MPI_File MPI_File_f2c(MPI_Fint f) { return MPI_File_fromint(f); }
+static inline MPI_Fint MPI_Session_c2f(MPI_Session c) { return MPI_Session_toint(c); }
+static inline MPI_Session MPI_Session_f2c(MPI_Fint f) { return MPI_Session_fromint(f); }
+static inline MPI_Fint MPI_Message_c2f(MPI_Message c) { return MPI_Message_toint(c); }
+static inline MPI_Message MPI_Message_f2c(MPI_Fint f) { return MPI_Message_fromint(f); }
+static inline MPI_Fint MPI_Info_c2f(MPI_Info c) { return MPI_Info_toint(c); }
+static inline MPI_Info MPI_Info_f2c(MPI_Fint f) { return MPI_Info_fromint(f); }
+static inline MPI_Fint MPI_Errhandler_c2f(MPI_Errhandler c) { return MPI_Errhandler_toint(c); }
+static inline MPI_Errhandler MPI_Errhandler_f2c(MPI_Fint f) { return MPI_Errhandler_fromint(f); }
+static inline MPI_Fint MPI_Request_c2f(MPI_Request c) { return MPI_Request_toint(c); }
+static inline MPI_Request MPI_Request_f2c(MPI_Fint f) { return MPI_Request_fromint(f); }
+static inline MPI_Fint MPI_Type_c2f(MPI_Datatype c) { return MPI_Type_toint(c); }
+static inline MPI_Datatype MPI_Type_f2c(MPI_Fint f) { return MPI_Type_fromint(f); }
+static inline int MPI_Status_c2f(const MPI_Status* c, MPI_Fint* f) {
+  int i;
+  f[MPI_F_SOURCE] = c->MPI_SOURCE, f[MPI_F_TAG] = c->MPI_TAG, f[MPI_F_ERROR] = c->MPI_ERROR;
+  for (i = 3; i < MPI_F_STATUS_SIZE; i++) f[i] = c->MPI_internal[i - 3];
+  return MPI_SUCCESS;
+}
+static inline int MPI_Status_f2c(const MPI_Fint* f, MPI_Status* c) {
+  int i;
+  c->MPI_SOURCE = f[MPI_F_SOURCE], c->MPI_TAG = f[MPI_F_TAG], c->MPI_ERROR = f[MPI_F_ERROR];
+  for (i = 3; i < MPI_F_STATUS_SIZE; i++) c->MPI_internal[i - 3] = f[i];
+  return MPI_SUCCESS;
+}
+#endif  /* HEDDLE_NO_FINT */
+
 #ifdef __cplusplus
 }  /* extern "C" */
 #endif

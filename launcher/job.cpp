@@ -20,7 +20,7 @@ const char* text_of(boot::Phase phase) {
     case boot::Phase::kFinalize:
       return "in MPI_Finalize";
     default:
-      return "while it used MPI";
+      return "between MPI_Init and MPI_Finalize";
   }
 }
 

@@ -18,6 +18,30 @@ extern "C" {
 #endif
 """
 
+FINT_HEAD = """\
+
+/* No part of the ABI, which knows no Fortran: handles and statuses as Fortran integers, for C programs that keep them so (MPI 4.1, 19.3.4
+ * and 19.3.5). They are C's int here; a library that has them otherwise is compiled with -DHEDDLE_NO_FINT, and brings its own. */
+#ifndef HEDDLE_NO_FINT
+typedef int MPI_Fint;
+"""
+
+FINT_STATUS = """\
+static inline int MPI_Status_c2f(const MPI_Status* c, MPI_Fint* f) {
+  int i;
+  f[MPI_F_SOURCE] = c->MPI_SOURCE, f[MPI_F_TAG] = c->MPI_TAG, f[MPI_F_ERROR] = c->MPI_ERROR;
+  for (i = 3; i < MPI_F_STATUS_SIZE; i++) f[i] = c->MPI_internal[i - 3];
+  return MPI_SUCCESS;
+}
+static inline int MPI_Status_f2c(const MPI_Fint* f, MPI_Status* c) {
+  int i;
+  c->MPI_SOURCE = f[MPI_F_SOURCE], c->MPI_TAG = f[MPI_F_TAG], c->MPI_ERROR = f[MPI_F_ERROR];
+  for (i = 3; i < MPI_F_STATUS_SIZE; i++) c->MPI_internal[i - 3] = f[i];
+  return MPI_SUCCESS;
+}
+#endif  /* HEDDLE_NO_FINT */
+"""
+
 TAIL = """\
 
 #ifdef __cplusplus
@@ -78,6 +102,17 @@ def enum(model, name):
     return f"typedef enum {name} {{\n{body}\n}} {name};\n"
 
 
+def fint(handles):
+    out = FINT_HEAD
+    for handle in handles:
+        if handle.startswith("MPI_T_"):
+            continue
+        name = "MPI_Type" if handle == "MPI_Datatype" else handle
+        out += f"static inline MPI_Fint {name}_c2f({handle} c) {{ return {name}_toint(c); }}\n"
+        out += f"static inline {handle} {name}_f2c(MPI_Fint f) {{ return {name}_fromint(f); }}\n"
+    return out + FINT_STATUS
+
+
 def generate(model):
     handles = model.handles
     enums = ("MPI_T_cb_safety", "MPI_T_source_order")
@@ -100,4 +135,4 @@ def generate(model):
     out += constants_of(model, is_callback)
     for prefix, title in (("", "Procedures"), ("P", "The same procedures, for tools that stand in between")):
         out += f"\n/* {title} */\n" + "".join(f"{f.prototype(prefix)};\n" for f in model.functions)
-    return out + TAIL
+    return out + fint(handles) + TAIL

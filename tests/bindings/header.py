@@ -26,6 +26,12 @@ int use(void) {
 }
 """
 
+OWN_FINT = USE + """
+typedef long MPI_Fint;
+MPI_Fint MPI_Comm_c2f(MPI_Comm comm);
+MPI_Fint MPI_Comm_c2f(MPI_Comm comm) { return MPI_Comm_toint(comm); }
+"""
+
 
 def constants():
     """A program that compares, because a handle as an integer is no constant expression to the letter."""
@@ -85,5 +91,6 @@ for cc, cxx in zip(sys.argv[1::2], sys.argv[2::2]):
         good &= compiles(cc, [f"-std={standard}", *STRICT], ".c", USE)
     for standard in ("c++98", "c++11", "c++14", "c++17", "c++20"):
         good &= compiles(cxx, [f"-std={standard}", *STRICT], ".cpp", USE)
+    good &= compiles(cc, ["-std=c99", "-DHEDDLE_NO_FINT", *STRICT], ".c", OWN_FINT)
     good &= compiles(cc, ["-std=c99", f"-I{ROOT / 'include'}"], ".c", constants(), run=True)
 sys.exit(0 if good and seen else 1)
