@@ -66,7 +66,7 @@ Outcome long_reduce(mpi::Comm& comm, wire::Board& board, Buffer own, void* resul
   const MPI_Count begin = parts.begin(comm.rank), length = parts.length(comm.rank);
   Straight operands(comm, board, bytes, {.data = own.data, .result = result});
   if (!operands.is_good()) return operands.status();
-  Combining combining(comm, board, operands.places(), own, op);
+  Combining combining(comm, operands.places(), own, op);
   Place done;
   done.good =
       comm.rank == root ? combining.into(begin, to.part(begin, length)) : combining.to_rank(root, begin, length);

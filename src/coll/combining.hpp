@@ -4,8 +4,8 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 
+#include "base/spare_memory.hpp"
 #include "coll/rounds.hpp"
 #include "coll/straight.hpp"
 
@@ -25,15 +25,13 @@ class Combining {
   // Items are combined in chunks of so many bytes, which stay in a core's cache: two operands and the result.
   static constexpr std::size_t kChunk = 128 << 10;
 
-  Combining(mpi::Comm& comm, wire::Board& board, Places& operands, Buffer own, const Op& op) noexcept
+  Combining(mpi::Comm& comm, Places& operands, Buffer own, const Op& op) noexcept
       : comm_(comm),
         operands_(operands),
         own_(own),
         op_(op),
         item_(raw_bytes(*own.type)),
-        board_(board),
-        spare_(board.take_spare(3 * kChunk)) {}
-  ~Combining() { board_.give_spare(std::move(spare_)); }
+        spare_(spare_memory(3 * kChunk)) {}
   Combining(const Combining&) = delete;
   Combining& operator=(const Combining&) = delete;
 
@@ -97,8 +95,7 @@ class Combining {
   const Buffer own_;
   const Op& op_;
   const std::size_t item_;
-  wire::Board& board_;
-  std::unique_ptr<std::byte[]> spare_;
+  const SpareMemory spare_;
   const std::byte* kept_ = nullptr;
 };
 

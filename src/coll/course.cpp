@@ -231,7 +231,7 @@ bool Run::read_blocks(Places& from) noexcept {
 // An allreduce: how many items of this rank's part there are. The others: whether there are all.
 MPI_Count Run::combine(Places& operands) noexcept {
   const Round& round = course_.round;
-  Combining combining(comm_, board_, operands, round.shows, *round.op);
+  Combining combining(comm_, operands, round.shows, *round.op);
   if (course_.way == Way::kShare) return combining.into(comm_.rank * round.to.count, round.to) == round.to.count;
   const Parts parts = parts_of(comm_, round);
   const MPI_Count begin = parts.begin(comm_.rank), length = parts.length(comm_.rank);

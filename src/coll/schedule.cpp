@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
+#include "base/spare_memory.hpp"
 #include "plan/plan.hpp"
 
 namespace heddle::coll {
@@ -18,9 +20,8 @@ std::size_t align(std::size_t n) { return (n + kAlignment - 1) & ~(kAlignment - 
 Schedule::~Schedule() {
   if (steps_ != reinterpret_cast<Step*>(inline_steps_)) std::free(steps_);
   while (blocks_ != nullptr) {
-    Block* next = blocks_->next;
-    std::free(blocks_);
-    blocks_ = next;
+    Block* const block = std::exchange(blocks_, blocks_->next);
+    give_spare(reinterpret_cast<std::byte*>(block), block->length);
   }
   if (spare_plan_ != nullptr) [[unlikely]]
     delete spare_plan_;
@@ -83,14 +84,14 @@ void* Schedule::allocate(std::size_t bytes) noexcept {
     scratch_used_ += align(bytes);
     return p;
   }
-  auto* block = static_cast<Block*>(std::aligned_alloc(kAlignment, kAlignment + align(bytes)));
-  if (block == nullptr) {
+  std::size_t length;
+  std::byte* const memory = take_spare(kAlignment + bytes, &length);
+  if (memory == nullptr) {
     run_out_of_memory();
     return nullptr;
   }
-  block->next = blocks_;
-  blocks_ = block;
-  return advance(block, kAlignment);
+  blocks_ = new (memory) Block{blocks_, length};
+  return memory + kAlignment;
 }
 
 Buffer Schedule::scratch(MPI_Count count, Datatype& type) noexcept {

@@ -117,6 +117,7 @@ class Schedule {
  private:
   struct Block {
     Block* next;
+    std::size_t length;
   };
 
   Step* add(StepKind kind) noexcept;

@@ -7,8 +7,8 @@ namespace heddle::coll {
 namespace {
 
 // Bytes of a block from which it is read where it lies rather than sent, or taken from a cell; and of the part of the operands that a
-// rank combines, or takes as its share where many are on a core (docs/decisions/collectives.md).
-constexpr std::size_t kShortestBlock = 32 << 10, kShortestPart = 16 << 10, kShortestShareOfMany = 8 << 10;
+// rank combines (docs/decisions/collectives.md).
+constexpr std::size_t kShortestBlock = 32 << 10, kShortestPart = 16 << 10;
 
 // Combined by one rank (docs/decisions/collectives.md): an allreduce of two of more bytes than that; of up to so many ranks, though each
 // has a core, from so many bytes on; with so many on a core, whatever is too long for all to combine all.
@@ -52,8 +52,7 @@ Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t byt
   if (room.any_turns && block <= room.cell && goes_by_root(comm, board, bytes, does, room.cell)) return Way::kPieces;
   if (in_cell) return does == Does::kAllreduces && comm.size > 2 && bytes > kAlone ? Way::kParts : Way::kCell;
   if (block > board.cell_bytes()) return Way::kMessages;
-  const bool are_many = does == Does::kShares && board.ranks_on_a_core() >= kManyOnACore;
-  if (bytes / size_of(comm.size) < (are_many ? kShortestShareOfMany : kShortestPart)) {
+  if (bytes / size_of(comm.size) < kShortestPart) {
     return does == Does::kReduces && room.any_turns && block <= room.cell ? Way::kPieces : Way::kMessages;
   }
   if (!board.reaches_all()) return Way::kMessages;

@@ -1,7 +1,8 @@
 #include "p2p/api.hpp"
 
-#include <vector>
+#include <new>
 
+#include "base/spare_memory.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/status.hpp"
 #include "p2p/completion.hpp"
@@ -116,10 +117,12 @@ Status sendrecv_replace(void* buf, MPI_Count count, Datatype& type, int dest, in
                         Comm& comm, MPI_Status* status) {
   mpi::PackCursor cursor;
   cursor.init(type, count, buf);
-  std::vector<std::byte> copy(cursor.total());
-  cursor.pack(copy.data(), copy.size());
-  return sendrecv(copy.data(), static_cast<MPI_Count>(copy.size()), mpi::byte_type(), dest, sendtag, buf, count, type,
-                  source, recvtag, comm, status);
+  const std::size_t bytes = cursor.total();
+  const SpareMemory copy = spare_memory(bytes);
+  if (copy == nullptr) throw std::bad_alloc();
+  cursor.pack(copy.get(), bytes);
+  return sendrecv(copy.get(), static_cast<MPI_Count>(bytes), mpi::byte_type(), dest, sendtag, buf, count, type, source,
+                  recvtag, comm, status);
 }
 
 Status test_cancelled(const MPI_Status* status, int* flag) {

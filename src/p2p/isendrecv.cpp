@@ -1,6 +1,8 @@
 // MPI_Isendrecv: one request for a send and a receive (MPI 4.1, 3.10).
-#include <memory>
+#include <new>
+#include <utility>
 
+#include "base/spare_memory.hpp"
 #include "mpi/handle.hpp"
 #include "p2p/api.hpp"
 #include "p2p/loss.hpp"
@@ -16,7 +18,7 @@ struct PairRequest : Request, Task {
 
   Request* send = nullptr;
   Request* receive = nullptr;
-  std::unique_ptr<std::byte[]> copy;  // of the buffer that is being replaced
+  SpareMemory copy;  // of the buffer that is being replaced
 };
 
 void destroy_pair(Request& request) { request.vci->destroy(static_cast<PairRequest*>(&request)); }
@@ -43,8 +45,7 @@ PairRequest::PairRequest(Comm& c) : Request(kPairType) {
   c.retain();
 }
 
-Status start_pair(Comm& comm, const Arguments& send, const Arguments& receive, std::unique_ptr<std::byte[]> copy,
-                  MPI_Request* handle) {
+Status start_pair(Comm& comm, const Arguments& send, const Arguments& receive, SpareMemory copy, MPI_Request* handle) {
   auto* pair = comm.vci->make<PairRequest>(comm);
   if (pair == nullptr) return error(MPI_ERR_NO_MEM, "no memory for the request of a sendrecv");
   pair->copy = std::move(copy);
@@ -76,7 +77,7 @@ namespace heddle::api {
 Status isendrecv(const void* sendbuf, MPI_Count sendcount, Datatype& sendtype, int dest, int sendtag, void* recvbuf,
                  MPI_Count recvcount, Datatype& recvtype, int source, int recvtag, Comm& comm, MPI_Request* request) {
   return p2p::start_pair(comm, {const_cast<void*>(sendbuf), sendcount, &sendtype, dest, sendtag, mpi::Channel::kUser},
-                         {recvbuf, recvcount, &recvtype, source, recvtag, mpi::Channel::kUser}, nullptr, request);
+                         {recvbuf, recvcount, &recvtype, source, recvtag, mpi::Channel::kUser}, {}, request);
 }
 
 Status isendrecv_replace(void* buf, MPI_Count count, Datatype& type, int dest, int sendtag, int source, int recvtag,
@@ -84,7 +85,8 @@ Status isendrecv_replace(void* buf, MPI_Count count, Datatype& type, int dest, i
   mpi::PackCursor cursor;
   cursor.init(type, count, buf);
   const std::size_t bytes = cursor.total();
-  std::unique_ptr<std::byte[]> copy(new std::byte[bytes]);
+  SpareMemory copy = spare_memory(bytes);
+  if (copy == nullptr) throw std::bad_alloc();
   cursor.pack(copy.get(), bytes);
   std::byte* from = copy.get();
   return p2p::start_pair(comm,

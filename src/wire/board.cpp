@@ -93,7 +93,6 @@ Board::~Board() {
   const bool last = is_kept_ && header().users.fetch_sub(1, std::memory_order_acq_rel) == 1;
   node_.unmap_piece(base_);
   if (last) node_.drop_piece(offset_, bytes(ranks(), shape_));
-  delete[] spare_.load(std::memory_order_relaxed);
 }
 
 void Board::begin_apart(Apart& apart, unsigned numbers) noexcept { lines_.begin_apart(apart, numbers); }
@@ -134,11 +133,6 @@ bool Board::read(std::uint32_t rank, std::uint64_t address, std::byte* here, std
 
 bool Board::write(std::uint32_t rank, std::uint64_t address, const std::byte* here, std::size_t bytes) noexcept {
   return node_.memory_of(regions_[rank])->write_at(address, here, bytes) == bytes;
-}
-
-std::unique_ptr<std::byte[]> Board::take_spare(std::size_t bytes) noexcept {
-  std::byte* kept = spare_.exchange(nullptr, std::memory_order_acquire);
-  return std::unique_ptr<std::byte[]>(kept != nullptr ? kept : new (std::nothrow) std::byte[bytes]);
 }
 
 }  // namespace heddle::wire

@@ -138,9 +138,6 @@ class Board {
   // Between `here` and `address` in a rank's memory. REQUIRES: reaches_all(). False: not all of it.
   bool read(std::uint32_t rank, std::uint64_t address, std::byte* here, std::size_t bytes) noexcept;
   bool write(std::uint32_t rank, std::uint64_t address, const std::byte* here, std::size_t bytes) noexcept;
-  // Memory for the caller's use, always of the same length, which it had better give back; null: there is none.
-  std::unique_ptr<std::byte[]> take_spare(std::size_t bytes) noexcept;
-  void give_spare(std::unique_ptr<std::byte[]> spare) noexcept { delete[] spare_.exchange(spare.release()); }
 
  private:
   struct alignas(kCacheLine) Header {
@@ -167,7 +164,6 @@ class Board {
   bool is_kept_ = false;
   bool reaches_all_ = false;
   std::uint32_t ranks_on_a_core_ = 2;  // until they have told each other
-  std::atomic<std::byte*> spare_{nullptr};
 };
 
 }  // namespace heddle::wire

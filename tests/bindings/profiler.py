@@ -10,7 +10,7 @@ import re
 import sys
 
 HEADER = pathlib.Path(__file__).resolve().parents[2] / "include/mpi.h"
-PROTOTYPE = re.compile(r"^(\w[\w ]*?)(\*?) (MPI_\w+)\((.*)\);", re.M)
+PROTOTYPE = re.compile(r"^((?!static )\w[\w ]*?)(\*?) (MPI_\w+)\((.*)\);", re.M)
 
 
 def parameters(text):
