@@ -1869,40 +1869,76 @@ int PMPI_T_source_get_timestamp(int source_index, MPI_Count* timestamp);
  * and 19.3.5). They are C's int here; a library that has them otherwise is compiled with -DHEDDLE_NO_FINT, and brings its own. */
 #ifndef HEDDLE_NO_FINT
 typedef int MPI_Fint;
-static inline MPI_Fint MPI_Op_c2f(MPI_Op c) { return MPI_Op_toint(c); }
-static inline MPI_Op MPI_Op_f2c(MPI_Fint f) { return MPI_Op_fromint(f); }
-static inline MPI_Fint MPI_Comm_c2f(MPI_Comm c) { return MPI_Comm_toint(c); }
-static inline MPI_Comm MPI_Comm_f2c(MPI_Fint f) { return MPI_Comm_fromint(f); }
-static inline MPI_Fint MPI_Group_c2f(MPI_Group c) { return MPI_Group_toint(c); }
-static inline MPI_Group MPI_Group_f2c(MPI_Fint f) { return MPI_Group_fromint(f); }
-static inline MPI_Fint MPI_Win_c2f(MPI_Win c) { return MPI_Win_toint(c); }
-static inline MPI_Win MPI_Win_f2c(MPI_Fint f) { return MPI_Win_fromint(f); }
-static inline MPI_Fint MPI_File_c2f(MPI_File c) { return MPI_File_toint(c); }
-static inline MPI_File MPI_File_f2c(MPI_Fint f) { return MPI_File_fromint(f); }
-static inline MPI_Fint MPI_Session_c2f(MPI_Session c) { return MPI_Session_toint(c); }
-static inline MPI_Session MPI_Session_f2c(MPI_Fint f) { return MPI_Session_fromint(f); }
-static inline MPI_Fint MPI_Message_c2f(MPI_Message c) { return MPI_Message_toint(c); }
-static inline MPI_Message MPI_Message_f2c(MPI_Fint f) { return MPI_Message_fromint(f); }
-static inline MPI_Fint MPI_Info_c2f(MPI_Info c) { return MPI_Info_toint(c); }
-static inline MPI_Info MPI_Info_f2c(MPI_Fint f) { return MPI_Info_fromint(f); }
-static inline MPI_Fint MPI_Errhandler_c2f(MPI_Errhandler c) { return MPI_Errhandler_toint(c); }
-static inline MPI_Errhandler MPI_Errhandler_f2c(MPI_Fint f) { return MPI_Errhandler_fromint(f); }
-static inline MPI_Fint MPI_Request_c2f(MPI_Request c) { return MPI_Request_toint(c); }
-static inline MPI_Request MPI_Request_f2c(MPI_Fint f) { return MPI_Request_fromint(f); }
-static inline MPI_Fint MPI_Type_c2f(MPI_Datatype c) { return MPI_Type_toint(c); }
-static inline MPI_Datatype MPI_Type_f2c(MPI_Fint f) { return MPI_Type_fromint(f); }
-static inline int MPI_Status_c2f(const MPI_Status* c, MPI_Fint* f) {
+#define MPI_F_STATUS_IGNORE   ((MPI_Fint*)0)
+#define MPI_F_STATUSES_IGNORE ((MPI_Fint*)0)
+#define MPI_Op_c2f MPI_Op_toint
+#define MPI_Op_f2c MPI_Op_fromint
+#define PMPI_Op_c2f PMPI_Op_toint
+#define PMPI_Op_f2c PMPI_Op_fromint
+#define MPI_Comm_c2f MPI_Comm_toint
+#define MPI_Comm_f2c MPI_Comm_fromint
+#define PMPI_Comm_c2f PMPI_Comm_toint
+#define PMPI_Comm_f2c PMPI_Comm_fromint
+#define MPI_Group_c2f MPI_Group_toint
+#define MPI_Group_f2c MPI_Group_fromint
+#define PMPI_Group_c2f PMPI_Group_toint
+#define PMPI_Group_f2c PMPI_Group_fromint
+#define MPI_Win_c2f MPI_Win_toint
+#define MPI_Win_f2c MPI_Win_fromint
+#define PMPI_Win_c2f PMPI_Win_toint
+#define PMPI_Win_f2c PMPI_Win_fromint
+#define MPI_File_c2f MPI_File_toint
+#define MPI_File_f2c MPI_File_fromint
+#define PMPI_File_c2f PMPI_File_toint
+#define PMPI_File_f2c PMPI_File_fromint
+#define MPI_Session_c2f MPI_Session_toint
+#define MPI_Session_f2c MPI_Session_fromint
+#define PMPI_Session_c2f PMPI_Session_toint
+#define PMPI_Session_f2c PMPI_Session_fromint
+#define MPI_Message_c2f MPI_Message_toint
+#define MPI_Message_f2c MPI_Message_fromint
+#define PMPI_Message_c2f PMPI_Message_toint
+#define PMPI_Message_f2c PMPI_Message_fromint
+#define MPI_Info_c2f MPI_Info_toint
+#define MPI_Info_f2c MPI_Info_fromint
+#define PMPI_Info_c2f PMPI_Info_toint
+#define PMPI_Info_f2c PMPI_Info_fromint
+#define MPI_Errhandler_c2f MPI_Errhandler_toint
+#define MPI_Errhandler_f2c MPI_Errhandler_fromint
+#define PMPI_Errhandler_c2f PMPI_Errhandler_toint
+#define PMPI_Errhandler_f2c PMPI_Errhandler_fromint
+#define MPI_Request_c2f MPI_Request_toint
+#define MPI_Request_f2c MPI_Request_fromint
+#define PMPI_Request_c2f PMPI_Request_toint
+#define PMPI_Request_f2c PMPI_Request_fromint
+#define MPI_Type_c2f MPI_Type_toint
+#define MPI_Type_f2c MPI_Type_fromint
+#define PMPI_Type_c2f PMPI_Type_toint
+#define PMPI_Type_f2c PMPI_Type_fromint
+#if defined(__GNUC__)
+#define HEDDLE_INLINE static __inline__
+#else
+#define HEDDLE_INLINE static inline
+#endif
+HEDDLE_INLINE int MPI_Status_c2f(const MPI_Status* c_status, MPI_Fint* f_status) {
   int i;
-  f[MPI_F_SOURCE] = c->MPI_SOURCE, f[MPI_F_TAG] = c->MPI_TAG, f[MPI_F_ERROR] = c->MPI_ERROR;
-  for (i = 3; i < MPI_F_STATUS_SIZE; i++) f[i] = c->MPI_internal[i - 3];
+  f_status[MPI_F_SOURCE] = c_status->MPI_SOURCE;
+  f_status[MPI_F_TAG] = c_status->MPI_TAG;
+  f_status[MPI_F_ERROR] = c_status->MPI_ERROR;
+  for (i = 3; i < MPI_F_STATUS_SIZE; i++) f_status[i] = c_status->MPI_internal[i - 3];
   return MPI_SUCCESS;
 }
-static inline int MPI_Status_f2c(const MPI_Fint* f, MPI_Status* c) {
+HEDDLE_INLINE int MPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status) {
   int i;
-  c->MPI_SOURCE = f[MPI_F_SOURCE], c->MPI_TAG = f[MPI_F_TAG], c->MPI_ERROR = f[MPI_F_ERROR];
-  for (i = 3; i < MPI_F_STATUS_SIZE; i++) c->MPI_internal[i - 3] = f[i];
+  c_status->MPI_SOURCE = f_status[MPI_F_SOURCE];
+  c_status->MPI_TAG = f_status[MPI_F_TAG];
+  c_status->MPI_ERROR = f_status[MPI_F_ERROR];
+  for (i = 3; i < MPI_F_STATUS_SIZE; i++) c_status->MPI_internal[i - 3] = f_status[i];
   return MPI_SUCCESS;
 }
+#undef HEDDLE_INLINE
+#define PMPI_Status_c2f MPI_Status_c2f
+#define PMPI_Status_f2c MPI_Status_f2c
 #endif  /* HEDDLE_NO_FINT */
 
 #ifdef __cplusplus

@@ -20,7 +20,7 @@ const char* text_of(boot::Phase phase) {
     case boot::Phase::kFinalize:
       return "in MPI_Finalize";
     default:
-      return "between MPI_Init and MPI_Finalize";
+      return "after it had begun to use MPI";
   }
 }
 

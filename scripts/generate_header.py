@@ -24,21 +24,35 @@ FINT_HEAD = """\
  * and 19.3.5). They are C's int here; a library that has them otherwise is compiled with -DHEDDLE_NO_FINT, and brings its own. */
 #ifndef HEDDLE_NO_FINT
 typedef int MPI_Fint;
+#define MPI_F_STATUS_IGNORE   ((MPI_Fint*)0)
+#define MPI_F_STATUSES_IGNORE ((MPI_Fint*)0)
 """
 
 FINT_STATUS = """\
-static inline int MPI_Status_c2f(const MPI_Status* c, MPI_Fint* f) {
+#if defined(__GNUC__)
+#define HEDDLE_INLINE static __inline__
+#else
+#define HEDDLE_INLINE static inline
+#endif
+HEDDLE_INLINE int MPI_Status_c2f(const MPI_Status* c_status, MPI_Fint* f_status) {
   int i;
-  f[MPI_F_SOURCE] = c->MPI_SOURCE, f[MPI_F_TAG] = c->MPI_TAG, f[MPI_F_ERROR] = c->MPI_ERROR;
-  for (i = 3; i < MPI_F_STATUS_SIZE; i++) f[i] = c->MPI_internal[i - 3];
+  f_status[MPI_F_SOURCE] = c_status->MPI_SOURCE;
+  f_status[MPI_F_TAG] = c_status->MPI_TAG;
+  f_status[MPI_F_ERROR] = c_status->MPI_ERROR;
+  for (i = 3; i < MPI_F_STATUS_SIZE; i++) f_status[i] = c_status->MPI_internal[i - 3];
   return MPI_SUCCESS;
 }
-static inline int MPI_Status_f2c(const MPI_Fint* f, MPI_Status* c) {
+HEDDLE_INLINE int MPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status) {
   int i;
-  c->MPI_SOURCE = f[MPI_F_SOURCE], c->MPI_TAG = f[MPI_F_TAG], c->MPI_ERROR = f[MPI_F_ERROR];
-  for (i = 3; i < MPI_F_STATUS_SIZE; i++) c->MPI_internal[i - 3] = f[i];
+  c_status->MPI_SOURCE = f_status[MPI_F_SOURCE];
+  c_status->MPI_TAG = f_status[MPI_F_TAG];
+  c_status->MPI_ERROR = f_status[MPI_F_ERROR];
+  for (i = 3; i < MPI_F_STATUS_SIZE; i++) c_status->MPI_internal[i - 3] = f_status[i];
   return MPI_SUCCESS;
 }
+#undef HEDDLE_INLINE
+#define PMPI_Status_c2f MPI_Status_c2f
+#define PMPI_Status_f2c MPI_Status_f2c
 #endif  /* HEDDLE_NO_FINT */
 """
 
@@ -108,8 +122,8 @@ def fint(handles):
         if handle.startswith("MPI_T_"):
             continue
         name = "MPI_Type" if handle == "MPI_Datatype" else handle
-        out += f"static inline MPI_Fint {name}_c2f({handle} c) {{ return {name}_toint(c); }}\n"
-        out += f"static inline {handle} {name}_f2c(MPI_Fint f) {{ return {name}_fromint(f); }}\n"
+        for p in ("", "P"):
+            out += f"#define {p}{name}_c2f {p}{name}_toint\n#define {p}{name}_f2c {p}{name}_fromint\n"
     return out + FINT_STATUS
 
 

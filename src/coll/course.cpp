@@ -18,7 +18,7 @@ Parts parts_of(const mpi::Comm& comm, const Round& round) noexcept { return {rou
 }  // namespace
 
 Course by_root(Member me, const Round& all, std::size_t piece) noexcept {
-  Round then{.bytes = all.bytes, .all_wait = false};
+  Round then{.bytes = all.bytes, .raw = true, .all_wait = false};
   if (me.rank == 0) {
     then.shows = all.to;
     then.wakes = Turn::kAll;

@@ -5,6 +5,7 @@
 
 #include "coll/course.hpp"
 #include "mpi.h"
+#include "mpi/handle.hpp"
 #include "plan/builder.hpp"
 #include "plan/verify.hpp"
 
@@ -30,12 +31,29 @@ bool takes_of(const Round& round, std::uint32_t rank) noexcept {
 
 bool shows(const Round& round) noexcept { return round.shows.type != nullptr && !round.is_kept; }
 
-// What a rank takes of each other, in bytes.
-std::size_t taken(const Round& round) noexcept { return round.op != nullptr ? size_of(round.to.count) : round.each; }
-
-std::size_t shown_bytes(const Round& round) noexcept {
-  return round.raw ? size_of(round.shows.count) * raw_bytes(*round.shows.type) : size_of(round.shows.bytes());
+bool has_root(Collective what) noexcept {
+  return what == Collective::kBcast || what == Collective::kReduce || what == Collective::kGather ||
+         what == Collective::kScatter;
 }
+
+bool differs_in_place(Collective what) noexcept {
+  return what != Collective::kBarrier && what != Collective::kBcast && what != Collective::kReduceScatter &&
+         what != Collective::kExscan;
+}
+
+std::size_t bytes_of(Buffer items, bool raw) noexcept {
+  return raw ? size_of(items.count) * raw_bytes(*items.type) : size_of(items.bytes());
+}
+
+// What a rank takes of each other, in bytes.
+std::size_t taken(const Round& round) noexcept {
+  if (round.to.type == nullptr) return 0;
+  return round.op != nullptr ? bytes_of(round.to, true) : round.each;
+}
+
+std::size_t shown_bytes(const Round& round) noexcept { return bytes_of(round.shows, round.raw); }
+
+std::uint32_t blocks(std::size_t bytes) noexcept { return static_cast<std::uint32_t>(bytes / kBlockBytes); }
 
 // The rounds of one rank: looked at, and as instructions.
 class Translation {
@@ -79,12 +97,16 @@ class Translation {
     const Round& own = round(me_, i);
     if (own.first <= own.last && (own.first < 0 || own.last >= static_cast<int>(ranks_)))
       return wrong("waits for ranks that are not there, as does not", me_);
+    if (own.wakes < Turn::kNobody || own.wakes >= static_cast<int>(ranks_))
+      return wrong("wakes a rank that is not there, as does not", me_);
+    if (own.at % kBlockBytes != 0 || taken(own) % kBlockBytes != 0)
+      return wrong("takes a part of a block, as does not", me_);
     if (own.all_wait && (own.first != 0 || own.last != static_cast<int>(ranks_) - 1))
       return wrong("should wait for all, as does", me_);
-    if (own.shows.type != nullptr && own.raw != (own.op != nullptr)) return wrong("packs operands, or else", me_);
+    if (own.shows.type != nullptr && own.op != nullptr && !own.raw) return wrong("packs operands, as does not", me_);
     if (own.shows.type != nullptr && shown_bytes(own) != own.bytes)
       return wrong("shows another number of bytes than it knows of:", me_);
-    if (own.op == nullptr && own.to.type != nullptr && size_of(own.to.bytes()) != own.each)
+    if (own.op == nullptr && own.to.type != nullptr && bytes_of(own.to, own.raw) != own.each)
       return wrong("takes another number of bytes than it has room for:", me_);
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
       const Round& other = round(rank, i);
@@ -123,14 +145,14 @@ class Translation {
   }
 
   // Which of this rank's blocks lie there.
-  Status slice(const void* data, std::size_t at, std::size_t bytes, Slice* out) {
+  Status slice(const void* data, std::size_t bytes, Slice* out) {
     const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
-    const std::uintptr_t first = address(data) + at, input = address(all_.input(me_)), output = input + ranks_;
+    const std::uintptr_t first = address(data), input = address(all_.input(me_)), output = address(all_.output(me_));
     const bool in_input = first < output;
-    const std::uintptr_t block = first - (in_input ? input : output);
-    if (block > ranks_ || bytes > ranks_ - block) return wrong("refers to what lies beyond the buffers of", me_);
-    *out = {in_input ? plan::kInput : plan::kOutput, static_cast<std::uint32_t>(block),
-            static_cast<std::uint32_t>(bytes)};
+    const std::uintptr_t at = first - (in_input ? input : output), most = output - input;
+    if (at > most || bytes > most - at) return wrong("refers to what lies beyond the buffers of", me_);
+    if (at % kBlockBytes != 0 || bytes % kBlockBytes != 0) return wrong("refers to a part of a block of", me_);
+    *out = {in_input ? plan::kInput : plan::kOutput, blocks(at), blocks(bytes)};
     return Status::ok();
   }
   Slice place(std::uint32_t first, std::uint32_t length) const { return {Builder::scratch(ranks_), first, length}; }
@@ -140,7 +162,7 @@ class Translation {
     const Round& own = round(me_, i);
     if (!is_barrier() && shows(own)) {
       Slice shown;
-      HEDDLE_TRY(slice(own.shows.data, 0, size_of(own.shows.bytes()), &shown));
+      HEDDLE_TRY(slice(own.shows.data, shown_bytes(own), &shown));
       shown_ = shown.first;
       if (shown.length != 0) b_.copy(shown, place(shown.first, shown.length));
     }
@@ -157,9 +179,7 @@ class Translation {
     return Status::ok();
   }
   // What `who` takes of this rank's place.
-  Slice of_place(const Round& who) const {
-    return place(shown_ + static_cast<std::uint32_t>(who.at), static_cast<std::uint32_t>(taken(who)));
-  }
+  Slice of_place(const Round& who) const { return place(shown_ + blocks(who.at), blocks(taken(who))); }
 
   Status receive(std::size_t i) {
     const Round& own = round(me_, i);
@@ -169,7 +189,8 @@ class Translation {
       if (own.op != nullptr) {
         to = operand_of(own, rank);
       } else if (!is_barrier()) {
-        HEDDLE_TRY(slice(own.to.data, own.is_apart ? rank * size_of(own.to.count) : 0, own.each, &to));
+        const Buffer part = own.is_apart ? own.to.part(rank * own.to.count, own.to.count) : own.to;
+        HEDDLE_TRY(slice(part.data, own.each, &to));
       }
       if (rank != me_) {
         b_.recv(to, rank);
@@ -182,14 +203,16 @@ class Translation {
     return own.op != nullptr && own.to.type != nullptr ? fold(own) : Status::ok();
   }
   Slice operand_of(const Round& own, std::uint32_t rank) const {
-    return {Builder::scratch(rank), static_cast<std::uint32_t>(own.at), static_cast<std::uint32_t>(taken(own))};
+    return {Builder::scratch(rank), blocks(own.at), blocks(taken(own))};
   }
 
   // As Turn::fold().
   Status fold(const Round& own) {
     Slice to, mine = of_place(own);
-    HEDDLE_TRY(slice(own.to.data, 0, taken(own), &to));
-    if (own.is_kept) HEDDLE_TRY(slice(own.shows.data, own.at, taken(own), &mine));
+    HEDDLE_TRY(slice(own.to.data, taken(own), &to));
+    if (own.is_kept) {
+      HEDDLE_TRY(slice(advance(own.shows.data, static_cast<MPI_Count>(own.at)), taken(own), &mine));
+    }
     const auto operand = [&](int rank) {
       return static_cast<std::uint32_t>(rank) == me_ ? mine : operand_of(own, static_cast<std::uint32_t>(rank));
     };
@@ -213,11 +236,13 @@ std::vector<Round> rounds_of(RoundsOfAll& all, std::uint32_t rank) {
   const int root = static_cast<int>(all.spec.root);
   const bool in_place = all.variant == Variant::kInPlace, is_root = me.rank == root;
   std::byte *const in = all.input(rank), *const out = all.output(rank);
-  Datatype& type = mpi::byte_type();
-  const auto block = [&](std::byte* data) { return Buffer(data, 1, type); };
-  const auto own_block = [&](bool stays) { return stays ? Buffer(MPI_IN_PLACE, 0, type) : block(in + rank); };
+  const std::size_t own = rank * kBlockBytes;
+  Datatype& type = *mpi::from_handle(plan::reduces(all.spec.collective) ? MPI_SHORT_INT : MPI_INT);
+  const auto items = static_cast<MPI_Count>(kBlockBytes / raw_bytes(type));
+  const auto block = [&](std::byte* data) { return Buffer(data, items, type); };
+  const auto own_block = [&](bool stays) { return stays ? Buffer(MPI_IN_PLACE, 0, type) : block(in + own); };
   const auto operand = [&](bool stays) { return block(stays ? out : in); };
-  const Op& op = *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_BOR));
+  const Op& op = *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_MAXLOC));
   switch (all.spec.collective) {
     case Collective::kBarrier:
       return {barrier_round(me)};
@@ -228,7 +253,7 @@ std::vector<Round> rounds_of(RoundsOfAll& all, std::uint32_t rank) {
     case Collective::kAllgather:
       return {allgather_round(me, own_block(in_place), block(out))};
     case Collective::kScatter: {
-      const Buffer to = in_place && is_root ? Buffer(MPI_IN_PLACE, 0, type) : block(out + rank);
+      const Buffer to = in_place && is_root ? Buffer(MPI_IN_PLACE, 0, type) : block(out + own);
       return {scatter_round(me, block(in), to, root)};
     }
     case Collective::kAlltoall:
@@ -238,11 +263,11 @@ std::vector<Round> rounds_of(RoundsOfAll& all, std::uint32_t rank) {
     case Collective::kAllreduce: {
       const Round round = allreduce_round(me, operand(in_place), out, op);
       if (all.variant != Variant::kByRoot) return {round};
-      const Course course = by_root(me, round, 1);
+      const Course course = by_root(me, round, kBlockBytes);
       return {course.round, course.then};
     }
     case Collective::kReduceScatter:
-      return {share_round(me, Buffer(in, me.size, type), out + rank, 1, op)};
+      return {share_round(me, Buffer(in, me.size * items, type), out + own, items, op)};
     case Collective::kScan:
     case Collective::kExscan: {
       const bool inclusive = all.spec.collective == Collective::kScan;
@@ -256,12 +281,16 @@ std::vector<Round> rounds_of(RoundsOfAll& all, std::uint32_t rank) {
 }  // namespace
 
 RoundsOfAll::RoundsOfAll(const plan::Spec& what, Variant how)
-    : spec(what), variant(how), memory(std::size_t{2} * what.ranks * what.ranks) {
+    : spec(what), variant(how), memory(std::size_t{2} * what.ranks * what.ranks * kBlockBytes) {
   for (std::uint32_t rank = 0; rank < spec.ranks; ++rank) rounds.push_back(rounds_of(*this, rank));
 }
 
 Status prove(RoundsOfAll& all) {
   std::vector<plan::Plan> plans(all.spec.ranks);
+  for (const std::vector<Round>& of_rank : all.rounds) {
+    if (of_rank.size() != all.rounds[0].size())
+      return error(MPI_ERR_INTERN, "ranks differ in how many rounds there are");
+  }
   for (std::uint32_t rank = 0; rank < all.spec.ranks; ++rank) HEDDLE_TRY(Translation(all, rank, plans[rank]).run());
   return plan::verify(plans);
 }
@@ -273,8 +302,9 @@ Status prove_rounds(std::uint32_t ranks) noexcept try {
   };
   for (const Collective what : kByBoard) {
     for (const Variant variant : {Variant::kUsual, Variant::kInPlace}) {
+      if (variant == Variant::kInPlace && !differs_in_place(what)) continue;
       HEDDLE_TRY(prove_one(what, 0, variant));
-      HEDDLE_TRY(prove_one(what, ranks - 1, variant));
+      if (has_root(what)) HEDDLE_TRY(prove_one(what, ranks - 1, variant));
     }
   }
   return prove_one(Collective::kAllreduce, 0, Variant::kByRoot);

@@ -1,7 +1,7 @@
 // The round of each collective by a board: what one rank of so many shows, for whom it waits, and what it takes of them.
 //
 // Method:  pure, of what all ranks know and of this rank's own buffers: so the rounds of all ranks can be proved together (proof.hpp).
-//          Reductions take all, and combine them from the highest rank downwards, the same at every rank and for every operation.
+//          Reductions combine what they take from the highest rank downwards, the same at every rank and for every operation.
 // Threads: any.
 #pragma once
 

@@ -69,7 +69,7 @@ bool go_on_by_messages(BoardOperation& operation) noexcept {
 
 bool refuse(BoardOperation& operation, Status why) noexcept {
   try {
-    operation.refusal = last_error_detail();
+    if (last_error_class() == why.error_class()) operation.refusal = last_error_detail();
   } catch (const std::bad_alloc&) {  // without its sentence
   }
   return end(operation, why);

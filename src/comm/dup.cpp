@@ -3,7 +3,7 @@
 // Method:  the communicator is made at once, so that a nonblocking call has its handle to return, and is told the others'
 //          addresses when the exchange is over; if that fails, the caller's handle becomes MPI_COMM_NULL. Attributes are
 //          copied before the exchange, by the callbacks of the user.
-#include <string>
+#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -194,10 +194,11 @@ Status start_duplicate(Comm& comm, Info* info, MPI_Comm* newcomm, MPI_Request* r
   d->copy.build(d->schedule);
   if (d->schedule.failed()) {
     const Status why = coll::failure(comm, d->schedule);
-    const std::string sentence = last_error_detail();  // undoing calls functions of the user
+    char sentence[kDetailBytes];  // undoing calls functions of the user
+    std::snprintf(sentence, sizeof sentence, "%s", last_error_detail());
     mpi::undo_copies(comm, attributes);
     destroy(*d);
-    return error(why.error_class(), "%s", sentence.c_str());
+    return error(why.error_class(), "%s", sentence);
   }
   *newcomm = mpi::to_handle(d->copy.made());
   *request = mpi::to_handle(static_cast<mpi::Request*>(d));

@@ -102,6 +102,7 @@ struct Bxor {
 
 // The smaller index where the values are equal. Without branches: data are seldom in order.
 struct Minloc {
+  static constexpr bool kSmaller = true;
   template <class P>
   static bool takes_left(P a, P b) noexcept {
     return (a.value < b.value) | ((a.value == b.value) & (a.index < b.index));
@@ -114,6 +115,7 @@ struct Minloc {
   }
 };
 struct Maxloc {
+  static constexpr bool kSmaller = false;
   template <class P>
   static bool takes_left(P a, P b) noexcept {
     return (b.value < a.value) | ((a.value == b.value) & (a.index < b.index));

@@ -1,7 +1,5 @@
 #include "p2p/api.hpp"
 
-#include <new>
-
 #include "base/spare_memory.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/status.hpp"
@@ -119,7 +117,7 @@ Status sendrecv_replace(void* buf, MPI_Count count, Datatype& type, int dest, in
   cursor.init(type, count, buf);
   const std::size_t bytes = cursor.total();
   const SpareMemory copy = spare_memory(bytes);
-  if (copy == nullptr) throw std::bad_alloc();
+  if (copy == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a copy of %zu bytes", bytes);
   cursor.pack(copy.get(), bytes);
   return sendrecv(copy.get(), static_cast<MPI_Count>(bytes), mpi::byte_type(), dest, sendtag, buf, count, type, source,
                   recvtag, comm, status);

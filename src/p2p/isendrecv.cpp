@@ -1,5 +1,4 @@
 // MPI_Isendrecv: one request for a send and a receive (MPI 4.1, 3.10).
-#include <new>
 #include <utility>
 
 #include "base/spare_memory.hpp"
@@ -86,7 +85,7 @@ Status isendrecv_replace(void* buf, MPI_Count count, Datatype& type, int dest, i
   cursor.init(type, count, buf);
   const std::size_t bytes = cursor.total();
   SpareMemory copy = spare_memory(bytes);
-  if (copy == nullptr) throw std::bad_alloc();
+  if (copy == nullptr) return error(MPI_ERR_NO_MEM, "no memory for a copy of %zu bytes", bytes);
   cursor.pack(copy.get(), bytes);
   std::byte* from = copy.get();
   return p2p::start_pair(comm,

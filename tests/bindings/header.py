@@ -87,7 +87,7 @@ for cc, cxx in zip(sys.argv[1::2], sys.argv[2::2]):
         print(f"skipped: {cc}, {cxx} are not installed")
         continue
     seen += 1
-    for standard in ("c99", "c11", "c17"):
+    for standard in ("gnu89", "c99", "c11", "c17"):
         good &= compiles(cc, [f"-std={standard}", *STRICT], ".c", USE)
     for standard in ("c++98", "c++11", "c++14", "c++17", "c++20"):
         good &= compiles(cxx, [f"-std={standard}", *STRICT], ".cpp", USE)

@@ -25,7 +25,7 @@ SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:" + os.environ["PATH
 
 class Faults:
     place = None
-    during = "between MPI_Init and MPI_Finalize"  # what mpiexec knows of a rank there
+    during = "after it had begun to use MPI"  # what mpiexec knows of a rank there
     ranks_during = "while its ranks ran"  # and of a host's
     provider = "net"
 
