@@ -103,8 +103,20 @@ bool all_are_here(BoardOperation& operation, Turn& now) noexcept {
   return first > last || now.have_come(first, last, &operation.next);
 }
 
+// Whether this rank may show. If not, and its thread is about to sleep, whoever reads on looks whom to wake (wire/board.hpp).
+bool has_room(BoardOperation& operation, Turn& now, bool before_sleep) noexcept {
+  const std::size_t bytes = operation.run->shown_bytes(operation.turn);
+  if (!now.may_show(bytes)) {
+    if (!before_sleep || operation.waits) return false;
+    operation.waits.emplace(*operation.board);
+    if (!now.may_show(bytes)) return false;
+  }
+  operation.waits.reset();
+  return true;
+}
+
 // True when the run is over; the operation belongs to its owner again then.
-bool go_on(BoardOperation& operation) noexcept {
+bool go_on(BoardOperation& operation, bool before_sleep) noexcept {
   if (operation.schedule.has_value()) return go_on_by_messages(operation);
   Run& run = *operation.run;
   while (true) {
@@ -114,11 +126,7 @@ bool go_on(BoardOperation& operation) noexcept {
       return end(operation, now.status());
     }
     if (!operation.has_shown) {
-      if (!now.may_show(run.shown_bytes(operation.turn))) {
-        if (!operation.waits) operation.waits.emplace(*operation.board);
-        return false;
-      }
-      operation.waits.reset();
+      if (!has_room(operation, now, before_sleep)) return false;
       run.show(operation.turn, now, operation.turn != 0 ? &*operation.turns[(operation.turn + 1) % 2] : nullptr);
       operation.has_shown = true;
       if (!all_are_here(operation, now))
@@ -143,7 +151,7 @@ bool go_on(BoardOperation& operation) noexcept {
 void begin(BoardOperation& operation) noexcept {
   operation.turn = 0;
   begin_turn(operation);
-  if (!go_on(operation)) p2p::add_task(*operation.comm, operation);
+  if (!go_on(operation, false)) p2p::add_task(*operation.comm, operation);
 }
 
 Status start(mpi::Request& request) {
@@ -180,7 +188,10 @@ BoardOperation::BoardOperation(mpi::Comm& c, const Course& what, const Steps& by
     if (datatype != nullptr) mpi::retain(*datatype);
   }
   if (what.round.op != nullptr) mpi::retain(const_cast<Op&>(*what.round.op));
-  step = [](p2p::Task& task) { return go_on(static_cast<BoardOperation&>(task)); };
+  step = [](p2p::Task& task) {
+    auto& operation = static_cast<BoardOperation&>(task);
+    return go_on(operation, operation.vci->domain().is_before_sleep());
+  };
 }
 
 // Bytes of a cell of a board for one, and of those of all ranks, or as many as on the communicator's board: there are up to four such

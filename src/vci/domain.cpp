@@ -119,8 +119,8 @@ unsigned Domain::run_idle_tasks(Vci& vci) noexcept {
 }
 
 // A task that ends may be what another thread sleeps for: what it gave back, or that it is gone.
-unsigned Domain::run_tasks(TaskList& tasks, bool* contended) noexcept {
-  const unsigned ended = tasks.run(contended);
+unsigned Domain::run_tasks(TaskList& tasks, bool* contended, bool before_sleep) noexcept {
+  const unsigned ended = tasks.run(contended, before_sleep);
   if (ended != 0 && options_.threaded) bell().ring();
   return ended;
 }
@@ -149,7 +149,7 @@ unsigned Domain::look(bool tasks, bool* contended) noexcept {
     }
   }
   const std::uint32_t before = advances();
-  if (tasks && !tasks_.empty()) moved += run_tasks(tasks_, contended);
+  if (tasks && !tasks_.empty()) moved += run_tasks(tasks_, contended, /*before_sleep=*/true);
   return moved + (advances() != before ? 1 : 0);
 }
 

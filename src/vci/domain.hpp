@@ -156,6 +156,9 @@ class Domain {
     if (options_.threaded) bell().ring();
   }
 
+  // Whether whoever steps the task will sleep if none goes on. REQUIRES: within a step of a task of add_task().
+  bool is_before_sleep() const noexcept { return tasks_.is_before_sleep(); }
+
   // A process is lost: what it has sent is handled, and from then on nothing comes from it and nothing goes there. What
   // waits for it is for its waiter to give up (p2p/loss.hpp). With no lock held.
   void lose(wire::ProcessId process, std::string why);
@@ -176,7 +179,7 @@ class Domain {
 
  private:
   bool arm_wires() noexcept;
-  unsigned run_tasks(TaskList& tasks, bool* contended) noexcept;
+  unsigned run_tasks(TaskList& tasks, bool* contended, bool before_sleep = false) noexcept;
   [[gnu::noinline]] unsigned progress_elsewhere(Vci& vci, bool in_turn) noexcept;
   void learn_from_look(bool brings) noexcept;
   template <class Done>

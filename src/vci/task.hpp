@@ -22,6 +22,9 @@ class BasicTaskList {
   // May miss what another thread is adding just now: it rings the process's bell afterwards.
   bool empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
 
+  // Of the thread that steps. REQUIRES: within a step.
+  bool is_before_sleep() const noexcept { return before_sleep_; }
+
   // From here on one thread at a time comes here, as the program orders them (MPI_THREAD_SERIALIZED): nothing need be atomic.
   void elide() noexcept { is_elided_ = true; }
 
@@ -31,12 +34,13 @@ class BasicTaskList {
   }
 
   // Steps every task once; returns how many finished. `*contended` is set when another thread is at it: it may have
-  // passed a task already that could go on now, so the caller must not sleep.
-  unsigned run(bool* contended) noexcept {
+  // passed a task already that could go on now, so the caller must not sleep. `before_sleep`: it will sleep if none goes on.
+  unsigned run(bool* contended, bool before_sleep = false) noexcept {
     if (!begin_to_run()) {
       *contended = true;
       return 0;
     }
+    before_sleep_ = before_sleep;
     adopt();
     unsigned finished = 0;
     Atomics::writes(&tasks_, sizeof tasks_);
@@ -85,7 +89,8 @@ class BasicTaskList {
   bool is_elided_ = false;
   typename Atomics::template atomic<int> count_{0};
   typename Atomics::template atomic<bool> running_{false};
-  Task* tasks_ = nullptr;  // only the thread that has set running_
+  Task* tasks_ = nullptr;  // only the thread that has set running_, as of
+  bool before_sleep_ = false;
 };
 using TaskList = BasicTaskList<>;
 
