@@ -89,31 +89,35 @@ class Translation {
   }
 
   [[gnu::cold]] Status wrong(const char* why, std::uint32_t other) const {
-    return error(MPI_ERR_INTERN, "round of %u ranks: rank %u: %s rank %u", ranks_, me_, why, other);
+    return error(MPI_ERR_INTERN, "round of %u ranks: rank %u %s rank %u", ranks_, me_, why, other);
+  }
+
+  [[gnu::cold]] Status wrong(const char* why) const {
+    return error(MPI_ERR_INTERN, "round of %u ranks: rank %u %s", ranks_, me_, why);
   }
 
   // What plans have no word for.
   Status check(std::size_t i) const {
     const Round& own = round(me_, i);
     if (own.first <= own.last && (own.first < 0 || own.last >= static_cast<int>(ranks_)))
-      return wrong("waits for ranks that are not there, as does not", me_);
+      return wrong("waits for ranks that are not there");
     if (own.wakes < Turn::kNobody || own.wakes >= static_cast<int>(ranks_))
-      return wrong("wakes a rank that is not there, as does not", me_);
-    if (own.at % kBlockBytes != 0 || taken(own) % kBlockBytes != 0)
-      return wrong("takes a part of a block, as does not", me_);
+      return wrong("wakes a rank that is not there");
+    if (own.at % kBlockBytes != 0 || taken(own) % kBlockBytes != 0) return wrong("takes a part of a block");
     if (own.all_wait && (own.first != 0 || own.last != static_cast<int>(ranks_) - 1))
-      return wrong("should wait for all, as does", me_);
-    if (own.shows.type != nullptr && own.op != nullptr && !own.raw) return wrong("packs operands, as does not", me_);
+      return wrong("does not wait for all, as it says");
+    if (own.shows.type != nullptr && own.op != nullptr && !own.raw) return wrong("packs operands");
     if (own.shows.type != nullptr && shown_bytes(own) != own.bytes)
-      return wrong("shows another number of bytes than it knows of:", me_);
+      return wrong("shows another number of bytes than it knows of");
     if (own.op == nullptr && own.to.type != nullptr && bytes_of(own.to, own.raw) != own.each)
-      return wrong("takes another number of bytes than it has room for:", me_);
+      return wrong("takes another number of bytes than it has room for");
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
       const Round& other = round(rank, i);
-      if (own.all_wait != other.all_wait) return wrong("does not know whether all wait, or else", rank);
+      if (own.all_wait != other.all_wait) return wrong("disagrees about whether all wait with", rank);
       if (!waits_for(other, me_)) continue;
       if (own.bytes != other.bytes) return wrong("does not bring as many bytes as are expected by", rank);
-      if (takes_of(other, me_) && other.at + taken(other) > other.bytes) return wrong("shows less than takes", rank);
+      if (takes_of(other, me_) && other.at + taken(other) > other.bytes)
+        return wrong("shows less than is taken by", rank);
       if (rank != me_ && !own.all_wait && own.wakes != Turn::kAll && own.wakes != static_cast<int>(rank))
         return wrong("does not wake", rank);
     }
@@ -150,8 +154,8 @@ class Translation {
     const std::uintptr_t first = address(data), input = address(all_.input(me_)), output = address(all_.output(me_));
     const bool in_input = first < output;
     const std::uintptr_t at = first - (in_input ? input : output), most = output - input;
-    if (at > most || bytes > most - at) return wrong("refers to what lies beyond the buffers of", me_);
-    if (at % kBlockBytes != 0 || bytes % kBlockBytes != 0) return wrong("refers to a part of a block of", me_);
+    if (at > most || bytes > most - at) return wrong("refers to what lies beyond its buffers");
+    if (at % kBlockBytes != 0 || bytes % kBlockBytes != 0) return wrong("refers to a part of a block");
     *out = {in_input ? plan::kInput : plan::kOutput, blocks(at), blocks(bytes)};
     return Status::ok();
   }
@@ -195,7 +199,7 @@ class Translation {
       if (rank != me_) {
         b_.recv(to, rank);
       } else if (own.op == nullptr && !is_barrier()) {
-        if (!shows(own)) return wrong("takes of itself what it does not show:", me_);
+        if (!shows(own)) return wrong("takes of itself what it does not show");
         b_.copy(of_place(own), to);
       }
     }

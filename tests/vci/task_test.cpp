@@ -18,6 +18,7 @@ struct Noted : Task {
     bool contended = false;
     EXPECT_EQ(list.run(&contended), 0u);  // a step that makes progress steps nobody, itself least of all
     EXPECT_TRUE(contended);
+    if (told != nullptr) *told += list.is_before_sleep() ? 'z' : '.';
     if (follower != nullptr) list.add(*std::exchange(follower, nullptr));
     return --steps == 0;
   }
@@ -27,6 +28,7 @@ struct Noted : Task {
   char name;
   int steps;
   Noted* follower = nullptr;
+  std::string* told = nullptr;  // 'z' where the thread will sleep
 };
 
 class TaskTest : public testing::TestWithParam<bool> {};
@@ -53,6 +55,17 @@ TEST_P(TaskTest, StepsInTheOrderInWhichTheyWereAdded) {
   list.add(a);
   EXPECT_EQ(list.run(&contended), 1u);
   EXPECT_EQ(order, "abcacdca");
+}
+TEST_P(TaskTest, AStepIsToldWhetherItsThreadWillSleep) {
+  TaskList list;
+  if (GetParam()) list.elide();
+  std::string order;
+  Noted noted(list, order, 'n', 4);
+  noted.told = &order;
+  list.add(noted);
+  bool contended = false;
+  for (const bool before_sleep : {false, true, false, true}) list.run(&contended, before_sleep);
+  EXPECT_EQ(order, "n.nzn.nz");
 }
 INSTANTIATE_TEST_SUITE_P(, TaskTest, testing::Bool(), [](const auto& of) { return of.param ? "Elided" : "Shared"; });
 
