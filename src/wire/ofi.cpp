@@ -272,7 +272,7 @@ bool OfiWire::find_first_address(ProcessId peer, std::vector<std::byte>* out) {
 
 // To be watched, it must be known where it answers; who sends learns that anyway.
 bool OfiWire::expect(ProcessId peer) noexcept {
-  if (!watch_.asks() || !reaches(peer) || watch_.knows(peer)) return false;
+  if (!watch_.asks() || !reaches(peer) || watch_.need(peer)) return false;
   Card card;
   find_peer_card(peer, &card);
   return true;
@@ -289,7 +289,9 @@ void OfiWire::expect_anyone() noexcept {
   do {
     next = (next + 1) % options_.processes;
   } while (next != options_.self && (!reaches(next) || watch_.is_done(next)));
-  expect(next);
+  if (!reaches(next) || watch_.knows(next)) return;
+  Card card;
+  find_peer_card(next, &card);
 }
 
 bool OfiWire::find_other_address(ProcessId peer, std::uint32_t vci, std::vector<std::byte>* out) {

@@ -17,7 +17,6 @@
 namespace heddle::wire {
 namespace {
 
-constexpr int kAbsences = 4;  // ticks: who sleeps looks ten times a second, where the machine lets it
 constexpr int kAsksInTurn = 2;
 
 std::int64_t now_ms() {
@@ -60,6 +59,13 @@ void Watch::know(ProcessId peer, const std::string& address, std::uint16_t port)
 bool Watch::knows(ProcessId peer) noexcept {
   std::lock_guard lock(mutex_);
   return timer_ < 0 || peers_.contains(peer);
+}
+
+bool Watch::need(ProcessId peer) noexcept {
+  std::lock_guard lock(mutex_);
+  const auto found = peers_.find(peer);
+  if (found != peers_.end()) found->second.unneeded = 0;
+  return timer_ < 0 || found != peers_.end();
 }
 
 bool Watch::is_done(ProcessId peer) noexcept {
@@ -110,6 +116,7 @@ void Watch::tick() {
     std::lock_guard lock(mutex_);
     for (auto& [id, peer] : peers_) {
       peer.rest_ms = std::max(0, peer.rest_ms - elapsed);
+      peer.unneeded = std::min(peer.unneeded + 1, kAbsences);
       std::string why;
       if (peer.link != nullptr && judge(id, peer, elapsed, &why)) losses.emplace_back(id, why);
     }
@@ -121,22 +128,29 @@ void Watch::tick() {
 
 // Whom it asks and tells may take their time, and locks: not under this one's.
 void Watch::judge_refusing() {
-  std::vector<std::pair<ProcessId, sockaddr_in>> refusing;
+  struct Refusing {
+    ProcessId id;
+    sockaddr_in at;
+    bool is_needed;
+  };
+  std::vector<Refusing> refusing;
   {
     std::lock_guard lock(mutex_);
     for (const auto& [id, peer] : peers_) {
-      if (peer.refusals > 1 && !peer.known && !peer.done) refusing.emplace_back(id, peer.at);
+      if (peer.refusals > 1 && !peer.known && !peer.done) {
+        refusing.push_back({id, peer.at, peer.unneeded < kAbsences && quiet_ms_ >= limit_ms()});
+      }
     }
   }
-  for (const auto& [id, at] : refusing) {
+  for (const auto& [id, at, is_needed] : refusing) {
     const std::uint16_t port = ntohs(at.sin_port);
     const std::optional<bool> left = options_.has_left(id, port);
-    if (!left) continue;
+    if (!left && !is_needed) continue;
     {
       std::lock_guard lock(mutex_);
       Peer& peer = peers_[id];
       peer.refusals = 0;
-      if (*left) continue;  // it may come back
+      if (left.value_or(false)) continue;  // it may come back
       peer.done = true;
       if (peer.link != nullptr) unlink(peer);
     }

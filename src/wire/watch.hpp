@@ -10,7 +10,8 @@
 // Limits:  at most 64 peers are watched at once, in turn: each is asked twice before the next comes, so n peers take about
 //          n / 64 * 2 s more until a silent one is noticed. A peer that hangs up without an answer is not judged: it
 //          may have no descriptor left. One whose host refuses the first connection has ended, maybe in order, or cannot be
-//          reached: it is lost unless somebody knows that it may have left. Time counts
+//          reached: it is lost unless somebody knows that it may have left; where nobody can tell, once it is waited for and
+//          nothing has come from anybody for the detection time: it sends no more, either way. Time counts
 //          while this process waits and gets to run; of a step that came late not more than twice its length does. A
 //          process that is stopped (a debugger) is silent.
 // Threads: all that is public but start() by any; all else happens in the waker.
@@ -73,12 +74,16 @@ class Watch {
   bool is_done(ProcessId peer) noexcept;
   // Where `peer` answers.
   void know(ProcessId peer, const std::string& address, std::uint16_t port);
+  // Somebody waits for a message of it, now. False: it is not known.
+  bool need(ProcessId peer) noexcept;
   // Somebody waits.
   void begin() noexcept;
   // How many are being watched.
   std::size_t connections() noexcept;
 
  private:
+  static constexpr int kAbsences = 4;  // ticks: who sleeps looks ten times a second, where the machine lets it
+
   struct Link {
     int fd = -1;
     int tries = 0;       // to connect
@@ -94,11 +99,12 @@ class Watch {
   };
   struct Peer {
     sockaddr_in at{};
-    bool known = false;  // it has answered once
-    bool away = false;   // and said that it may go
-    bool done = false;   // lost, or gone in order
-    int rest_ms = 0;     // until it is asked again
-    int refusals = 0;    // before it was known
+    bool known = false;        // it has answered once
+    bool away = false;         // and said that it may go
+    bool done = false;         // lost, or gone in order
+    int rest_ms = 0;           // until it is asked again
+    int refusals = 0;          // before it was known
+    int unneeded = kAbsences;  // ticks since somebody waited for it
     std::unique_ptr<Link> link;
   };
   using Peers = std::map<ProcessId, Peer>;

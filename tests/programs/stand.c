@@ -8,6 +8,7 @@
 //   test        likewise, by MPI_Test
 //   ibarrier    likewise for the upper half's part in a barrier that does not block
 //   go          each waits outside of MPI for the file DIRECTORY/go, and then it is as in messages
+//   session     the same as go, without MPI_Init: by a session, whose communicator is made when the file is there
 //   finalize    all ranks but RANK, which stays before it, are in MPI_Finalize
 // A rank that is there makes the file DIRECTORY/there.<rank>; in messages and collectives again and again, as long as it gets on. Every
 // byte is verified until the end. In messages the file says what the rank has dropped of what came from the network: strange, replayed.
@@ -101,6 +102,19 @@ static void from_upper(const char* place) {
   CHECK(0, "something has come");
 }
 
+static void in_session(void) {
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm comm;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Group_rank(group, &world_rank);
+  MPI_Group_size(group, &world_size);
+  wait_to_go();
+  MPI_Comm_create_from_group(group, "stand", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+  CHECK(0, "rank %d has met the others", world_rank);
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return fprintf(stderr, "stand: PLACE DIRECTORY [RANK]\n"), 2;
   const char *place = argv[1], *number = getenv("PMI_RANK");
@@ -110,6 +124,7 @@ int main(int argc, char** argv) {
     there(atoi(number));
     if (atoi(number) == late) wait_for_ever();
   }
+  if (strcmp(place, "session") == 0) in_session();
   start(&argc, &argv);
   if (strcmp(place, "go") == 0) wait_to_go();
   if (strcmp(place, "messages") == 0 || strcmp(place, "go") == 0) messages();

@@ -281,6 +281,28 @@ TEST(Watch, WhoRefusesIsLostUnlessItIsKnownToHaveLeft) {
   }
 }
 
+// Nobody can tell whether it has left.
+TEST(Watch, WhoRefusesIsLostOnceItIsWaitedForInVain) {
+  Watcher a(0, 64, /*can_know=*/true);
+  Mute gone;
+  a.watch.know(7, "127.0.0.1", gone.port);
+  gone.hang_up();
+  EXPECT_FALSE(a.watch.need(8)) << "nobody knows it";
+  a.wait();
+  std::this_thread::sleep_for(kLong);
+  EXPECT_EQ(a.lost(), std::vector<std::string>{}) << "nobody waits for it";
+  a.hears = true;
+  const auto busy = Clock::now();
+  while (since(busy) < 2 * kSeconds * 1000) {
+    EXPECT_TRUE(a.watch.need(7));
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  EXPECT_EQ(a.lost(), std::vector<std::string>{}) << "what others send comes";
+  a.hears = false;
+  ASSERT_TRUE(soon([&] { return a.watch.need(7) && !a.lost().empty(); }));
+  EXPECT_TRUE(a.lost()[0].starts_with("7: connections to 127.0.0.1, port ")) << a.lost()[0];
+}
+
 TEST(Watch, ManyPeersAreAskedInTurn) {
   constexpr std::size_t kPeers = 7;
   Watcher a(0, 2);
