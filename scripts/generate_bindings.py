@@ -6,7 +6,7 @@ does, and which error class it gives, is in src/bindings/call.hpp; this file dec
 """
 
 from generate_tables import (
-    ANY_TIME, AT_ONCE, AT_THE_LEADER, AGREE_FIRST, CONCERNS_FILES, MAKERS, SAME_AS, BODIES, OBJECTS, IN_PLACE, NEIGHBORHOOD, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, COUNT_TYPES, DISPLACEMENTS, BLOCKS, TELLS_TWIN,
+    ANY_TIME, AT_ONCE, AT_THE_LEADER, HOT, AGREE_FIRST, CONCERNS_FILES, MAKERS, SAME_AS, BODIES, OBJECTS, IN_PLACE, NEIGHBORHOOD, REDUCTIONS, BUFFER_COUNTS, BUFFER_TYPES, BYTES, COUNT_TYPES, DISPLACEMENTS, BLOCKS, TELLS_TWIN,
     ASSERTIONS, MOVES, ONE_ITEM, TAKES_NO_OP, NEEDS_REQUEST, NULLABLE, FRAMES, TITLES, kind_of_collective, chapter)
 
 HEAD = """\
@@ -578,14 +578,14 @@ def function(f, missing):
         body = Body(f).text()
     params = ", ".join(p.declaration if p.name in used else unnamed(p) for p in f.params)
     types = ", ".join(unnamed(p) for p in f.params) or "void"
-    checked = ""
+    checked, hot = "", "[[gnu::hot]] " if f.name in HOT else ""
     if f.stem in AT_ONCE:
         args = ", ".join(p.name for p in f.params)
-        checked = f"\n[[gnu::noinline]] static {f.returns} checked_{f.name}({params}) noexcept {{\n{body}}}\nHEDDLE_CHECKED({f.name});\n"
+        checked = f"\n{hot}[[gnu::noinline]] static {f.returns} checked_{f.name}({params}) noexcept {{\n{body}}}\nHEDDLE_CHECKED({f.name});\n"
         rest = f"checked_{f.name}" if f.stem == "MPI_Wait" else f"[=]() noexcept {{ return checked_{f.name}({args}); }}"
         body = f"  return api::{f.api}_at_once({args}, {rest});\n"
-    return (f"{checked}\nHEDDLE_PUBLIC {f.returns} P{f.name}({params}) {{\n{body}}}\n"
-            f"HEDDLE_PUBLIC HEDDLE_ALIAS(P{f.name}) {f.returns} {f.name}({types});\n")
+    return (f"{checked}\n{hot}HEDDLE_PUBLIC {f.returns} P{f.name}({params}) {{\n{body}}}\n"
+            f"{hot}HEDDLE_PUBLIC HEDDLE_ALIAS(P{f.name}) {f.returns} {f.name}({types});\n")
 
 
 def generate(model, missing, api_headers):

@@ -142,6 +142,9 @@ ASSERTIONS = {"MPI_Win_fence": "NOSTORE NOPUT NOPRECEDE NOSUCCEED", "MPI_Win_pos
 # A null request is an error here; elsewhere it is a request that is complete.
 NEEDS_REQUEST = {"MPI_Start", "MPI_Request_free", "MPI_Cancel", "MPI_Pready", "MPI_Pready_range", "MPI_Pready_list",
                  "MPI_Grequest_complete"}
+# What programs call again and again lies together, with what it calls (docs/decisions/hot-pages.md).
+HOT = {f"MPI_{name}" for name in ("Send", "Recv", "Isend", "Irecv", "Wait", "Waitall", "Start", "Barrier", "Bcast", "Reduce", "Allreduce",
+                                  "Allgather", "Alltoall", "Reduce_scatter_block")}
 # What p2p/api_at_once.hpp can do in one go for the usual arguments.
 AT_ONCE = {"MPI_Send", "MPI_Isend", "MPI_Irecv", "MPI_Wait", "MPI_Waitall"}
 # Ignored at all ranks of the local communicator but its leader (MPI 5.0, 7.6.2): null where it is nothing.

@@ -199,12 +199,13 @@ Status carry_out(mpi::Comm& comm, coll::Form form, ByBoard&& by_board, StepsOf&&
 
 }  // namespace
 
-Status barrier(mpi::Comm& comm, coll::Form form) {
+[[gnu::hot]] Status barrier(mpi::Comm& comm, coll::Form form) {
   return carry_out(
       comm, form, [&](const coll::Start* start) { return coll::board_barrier(comm, start); },
       [&] { return barrier_steps(); }, [&] { return Record(Called::kBarrier); });
 }
-Status bcast(void* buffer, MPI_Count count, mpi::Datatype& datatype, int root, mpi::Comm& comm, coll::Form form) {
+[[gnu::hot]] Status bcast(void* buffer, MPI_Count count, mpi::Datatype& datatype, int root, mpi::Comm& comm,
+                          coll::Form form) {
   return carry_out(
       comm, form,
       [&](const coll::Start* start) { return coll::board_bcast(comm, start, Buffer(buffer, count, datatype), root); },
@@ -253,8 +254,8 @@ Status scatterv(const void* sendbuf, IntArray sendcounts, IntArray displs, mpi::
                      scatterv_steps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root),
                      [&] { return Record(Called::kScatterv, root); });
 }
-Status allgather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
-                 mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
+[[gnu::hot]] Status allgather(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
+                              MPI_Count recvcount, mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
   return carry_out(
       comm, form,
       [&](const coll::Start* start) {
@@ -273,8 +274,8 @@ Status allgatherv(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendt
   return by_messages(comm, form, allgatherv_steps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype),
                      [&] { return Record(Called::kAllgatherv); });
 }
-Status alltoall(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf, MPI_Count recvcount,
-                mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
+[[gnu::hot]] Status alltoall(const void* sendbuf, MPI_Count sendcount, mpi::Datatype& sendtype, void* recvbuf,
+                             MPI_Count recvcount, mpi::Datatype& recvtype, mpi::Comm& comm, coll::Form form) {
   return carry_out(
       comm, form,
       [&](const coll::Start* start) {
@@ -301,8 +302,8 @@ Status alltoallw(const void* sendbuf, IntArray sendcounts, IntArray sdispls, con
                      alltoallw_steps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes),
                      [&] { return Record(Called::kAlltoallw); });
 }
-Status reduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op, int root,
-              mpi::Comm& comm, coll::Form form) {
+[[gnu::hot]] Status reduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
+                           int root, mpi::Comm& comm, coll::Form form) {
   return carry_out(
       comm, form,
       [&](const coll::Start* start) {
@@ -311,8 +312,8 @@ Status reduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype
       [&] { return reduce_steps(sendbuf, recvbuf, count, datatype, op, root); },
       [&] { return Record(Called::kReduce, root).with(op).giving(Buffer(nullptr, count, datatype)); });
 }
-Status allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
-                 mpi::Comm& comm, coll::Form form) {
+[[gnu::hot]] Status allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, mpi::Datatype& datatype, mpi::Op& op,
+                              mpi::Comm& comm, coll::Form form) {
   return carry_out(
       comm, form,
       [&](const coll::Start* start) {
@@ -326,8 +327,8 @@ Status reduce_scatter(const void* sendbuf, void* recvbuf, IntArray recvcounts, m
   return by_messages(comm, form, reduce_scatter_steps(sendbuf, recvbuf, recvcounts, datatype, op),
                      [&] { return Record(Called::kReduceScatter).with(op); });
 }
-Status reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, mpi::Datatype& datatype,
-                            mpi::Op& op, mpi::Comm& comm, coll::Form form) {
+[[gnu::hot]] Status reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                         mpi::Datatype& datatype, mpi::Op& op, mpi::Comm& comm, coll::Form form) {
   return carry_out(
       comm, form,
       [&](const coll::Start* start) {

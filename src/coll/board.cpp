@@ -9,7 +9,7 @@ namespace heddle::coll {
 namespace {
 
 // `block`: bytes from one rank to one other.
-Outcome by_board(mpi::Comm& comm, const Start* start, const Round& round, Does does, std::size_t block) {
+[[gnu::hot]] Outcome by_board(mpi::Comm& comm, const Start* start, const Round& round, Does does, std::size_t block) {
   if (start != nullptr) return set_up(comm, *start, {.round = round}, does, block);
   wire::Board* board = board_of(comm, Uses::kMoves);
   if (board == nullptr) return {};
@@ -21,15 +21,15 @@ Outcome by_board(mpi::Comm& comm, const Start* start, const Round& round, Does d
 
 }  // namespace
 
-Outcome board_barrier(mpi::Comm& comm, const Start* start) {
+[[gnu::hot]] Outcome board_barrier(mpi::Comm& comm, const Start* start) {
   return by_board(comm, start, barrier_round(member_of(comm)), Does::kShows, 0);
 }
 
-Status bcast_cell(mpi::Comm& comm, wire::Board& board, Buffer data, int root) {
+[[gnu::hot]] Status bcast_cell(mpi::Comm& comm, wire::Board& board, Buffer data, int root) {
   return carry_out(comm, board, bcast_round(member_of(comm), data, root));
 }
 
-Outcome board_bcast(mpi::Comm& comm, const Start* start, Buffer data, int root) {
+[[gnu::hot]] Outcome board_bcast(mpi::Comm& comm, const Start* start, Buffer data, int root) {
   const Round round = bcast_round(member_of(comm), data, root);
   return by_board(comm, start, round, Does::kSpreads, round.bytes);
 }
@@ -38,7 +38,7 @@ Outcome board_gather(mpi::Comm& comm, const Start* start, Buffer send, Buffer re
   return by_board(comm, start, gather_round(member_of(comm), send, recv_each, root), Does::kShows, 0);
 }
 
-Outcome board_allgather(mpi::Comm& comm, const Start* start, Buffer send, Buffer recv_each) {
+[[gnu::hot]] Outcome board_allgather(mpi::Comm& comm, const Start* start, Buffer send, Buffer recv_each) {
   const Round round = allgather_round(member_of(comm), send, recv_each);
   return by_board(comm, start, round, Does::kGathers, round.bytes);
 }
@@ -48,7 +48,7 @@ Outcome board_scatter(mpi::Comm& comm, const Start* start, Buffer send_each, Buf
   return by_board(comm, start, round, Does::kMoves, round.bytes / size_of(comm.size));
 }
 
-Outcome board_alltoall(mpi::Comm& comm, const Start* start, Buffer send_each, Buffer recv_each) {
+[[gnu::hot]] Outcome board_alltoall(mpi::Comm& comm, const Start* start, Buffer send_each, Buffer recv_each) {
   const Round round = alltoall_round(member_of(comm), send_each, recv_each);
   return by_board(comm, start, round, Does::kExchanges, round.each);
 }

@@ -19,13 +19,14 @@ Way way_of(const mpi::Comm& comm, const wire::Board& board, const Round& round, 
 
 }  // namespace
 
-Status allreduce_cell(mpi::Comm& comm, wire::Board& board, std::size_t all, Buffer own, void* result, const Op& op) {
+[[gnu::hot]] Status allreduce_cell(mpi::Comm& comm, wire::Board& board, std::size_t all, Buffer own, void* result,
+                                   const Op& op) {
   const Round round = allreduce_round(member_of(comm), own, result, op);
   const Way way = comm.size == 2 || round.bytes <= kAlone ? Way::kCell : Way::kParts;
   return *go_through(comm, board, {round, way}, all);
 }
 
-Outcome board_reduce(mpi::Comm& comm, const Start* start, Buffer own, void* result, Op& op, int root) {
+[[gnu::hot]] Outcome board_reduce(mpi::Comm& comm, const Start* start, Buffer own, void* result, Op& op, int root) {
   if (comm.plans.is_reproducible()) return {};
   const Round round = reduce_round(member_of(comm), own, result, op, root);
   const std::size_t item = raw_bytes(*own.type);
@@ -38,7 +39,7 @@ Outcome board_reduce(mpi::Comm& comm, const Start* start, Buffer own, void* resu
   return go_through(comm, *board, {round, way}, round.bytes);
 }
 
-Outcome board_allreduce(mpi::Comm& comm, const Start* start, Buffer own, void* result, Op& op) {
+[[gnu::hot]] Outcome board_allreduce(mpi::Comm& comm, const Start* start, Buffer own, void* result, Op& op) {
   if (comm.plans.is_reproducible()) return {};
   const Round round = allreduce_round(member_of(comm), own, result, op);
   if (start != nullptr) {
@@ -56,8 +57,8 @@ Outcome board_allreduce(mpi::Comm& comm, const Start* start, Buffer own, void* r
   return long_allreduce(comm, *board, round);
 }
 
-Outcome board_reduce_scatter_block(mpi::Comm& comm, const Start* start, const void* own, void* result, MPI_Count count,
-                                   Datatype& type, Op& op) {
+[[gnu::hot]] Outcome board_reduce_scatter_block(mpi::Comm& comm, const Start* start, const void* own, void* result,
+                                                MPI_Count count, Datatype& type, Op& op) {
   if (comm.plans.is_reproducible()) return {};
   const Round round = share_round(member_of(comm), Buffer(own, comm.size * count, type), result, count, op);
   if (start != nullptr) return set_up(comm, *start, {.round = round}, Does::kShares, raw_bytes(type));

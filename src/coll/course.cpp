@@ -30,13 +30,11 @@ Course by_root(Member me, const Round& all, std::size_t piece) noexcept {
   return {.round = to_root(me, all, 0), .way = Way::kPieces, .piece = piece, .then = then};
 }
 
-std::size_t Run::shown_bytes(unsigned turn) const noexcept {
+std::size_t Run::shown_bytes_of_turn(unsigned turn) const noexcept {
   const Round& round = course_.round;
   switch (course_.way) {
     case Way::kMessages:
       return 0;
-    case Way::kCell:
-      return round.shows.type != nullptr && !round.is_kept ? round.bytes : 0;
     case Way::kParts:
       if (turn == 0) return round.bytes;
       return size_of(parts_of(comm_, round).length(comm_.rank)) * raw_bytes(*round.shows.type);
@@ -124,13 +122,11 @@ Run::Next Run::take_piece(unsigned turn, Turn& now) noexcept {
   return all.is_last || !status_ ? Next::kOver : Next::kTurn;
 }
 
-void Run::show(unsigned turn, Turn& now, Turn* before) noexcept {
+void Run::show_turn(unsigned turn, Turn& now, Turn* before) noexcept {
   const Round& round = course_.round;
   switch (course_.way) {
     case Way::kMessages:
       return now.show_nothing(Turn::kNobody);
-    case Way::kCell:
-      return coll::show(now, round);
     case Way::kParts: {
       if (turn == 0) return coll::show(now, round);
       const Parts parts = parts_of(comm_, round);
@@ -169,13 +165,10 @@ Place Run::place(unsigned turn) const noexcept {
   return {.good = good_, .part = part_};
 }
 
-Run::Next Run::act(unsigned turn, Turn& now) noexcept {
+Run::Next Run::act_in_turn(unsigned turn, Turn& now) noexcept {
   switch (course_.way) {
     case Way::kMessages:
       return Next::kMessages;
-    case Way::kCell:
-      status_ = take(now, course_.round);
-      return Next::kOver;
     case Way::kParts:
       if (turn == 0) return Next::kTurn;
       take_parts(now);

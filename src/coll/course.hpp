@@ -107,11 +107,20 @@ class Run {
   // In turn number `turn`: whom this rank waits for, the bytes that it shows,
   int first(unsigned turn) const noexcept { return waits_for_all(turn) ? 0 : round_of(turn).first; }
   int last(unsigned turn) const noexcept { return waits_for_all(turn) ? comm_.size - 1 : round_of(turn).last; }
-  std::size_t shown_bytes(unsigned turn) const noexcept;
+  std::size_t shown_bytes(unsigned turn) const noexcept {
+    if (course_.way != Way::kCell) return shown_bytes_of_turn(turn);
+    return course_.round.shows.type != nullptr && !course_.round.is_kept ? course_.round.bytes : 0;
+  }
   // shows them (`before`: the turn before, if there was one),
-  void show(unsigned turn, Turn& now, Turn* before) noexcept;
+  void show(unsigned turn, Turn& now, Turn* before) noexcept {
+    course_.way == Way::kCell ? coll::show(now, course_.round) : show_turn(turn, now, before);
+  }
   // and what follows when they have come.
-  Next act(unsigned turn, Turn& now) noexcept;
+  Next act(unsigned turn, Turn& now) noexcept {
+    if (course_.way != Way::kCell) return act_in_turn(turn, now);
+    status_ = take(now, course_.round);
+    return Next::kOver;
+  }
 
   // After kOver.
   Status status() const noexcept { return status_; }
@@ -124,6 +133,10 @@ class Run {
   bool waits_for_all(unsigned turn) const noexcept {
     return course_.way != Way::kCell && (course_.way != Way::kPieces || turn == 0);
   }
+  // The same of those that have several turns.
+  std::size_t shown_bytes_of_turn(unsigned turn) const noexcept;
+  void show_turn(unsigned turn, Turn& now, Turn* before) noexcept;
+  Next act_in_turn(unsigned turn, Turn& now) noexcept;
   Pieces pieces_of(const Round& round) const noexcept;
   const Round& round_of(unsigned turn) const noexcept { return turn > then_after_ ? course_.then : course_.round; }
   struct Piece {

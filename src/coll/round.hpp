@@ -33,7 +33,7 @@ inline Status error_of_own_block(std::size_t block, Buffer place) {
                static_cast<long long>(place.bytes()));
 }
 
-inline void show(Turn& turn, const Round& round) noexcept {
+[[gnu::hot]] inline void show(Turn& turn, const Round& round) noexcept {
   if (round.shows.type == nullptr || round.is_kept) return turn.show_nothing(round.wakes);
   if (!round.raw) return turn.show(round.shows, round.wakes);
   turn.show(turn.bytes(), round.wakes, round.bytes,
@@ -41,7 +41,7 @@ inline void show(Turn& turn, const Round& round) noexcept {
 }
 
 // REQUIRES: all that it waits for have come.
-inline Status take(Turn& turn, const Round& round) noexcept {
+[[gnu::hot]] inline Status take(Turn& turn, const Round& round) noexcept {
   if (round.to.type == nullptr) return turn.status();
   if (round.op != nullptr) {
     const void* own = round.is_kept ? round.shows.data : nullptr;
@@ -57,7 +57,7 @@ inline Status take(Turn& turn, const Round& round) noexcept {
   return turn.status();
 }
 
-inline Status carry_out(mpi::Comm& comm, wire::Board& board, const Round& round) noexcept {
+[[gnu::hot]] inline Status carry_out(mpi::Comm& comm, wire::Board& board, const Round& round) noexcept {
   Turn turn(comm, board, round.bytes);
   show(turn, round);
   if (!turn.await(round.first, round.last)) return turn.status();

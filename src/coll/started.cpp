@@ -20,20 +20,24 @@ namespace {
 struct BoardOperation : mpi::Request, p2p::Task {
   BoardOperation(mpi::Comm& c, const Course& course, const Steps& steps) noexcept;
 
+  // What each run touches lies together: between two of them others have had the core, and its caches.
+  wire::Board* board = nullptr;
+  std::unique_ptr<wire::Board> own_board;  // of a persistent one
+  unsigned turn = 0;
+  int first = 0, last = -1;  // whom it waits for in this turn
+  std::uint32_t next = 0;    // and the first of them that it still waits for
+  bool has_shown = false;
+  bool is_by_messages = false;  // it has turned out so
+  std::optional<wire::Board::WaitForRoom> waits;
+  std::optional<wire::Board::Sleeps> sleeps;
+  std::optional<Run> run;
+  std::optional<Turn> turns[2];
   const Course course;
+
+  wire::Board::Apart apart;  // of a nonblocking one: its place among the operations of the communicator's board
+  // Of what goes by messages.
   const Steps steps;
   Messages messages;
-  std::unique_ptr<wire::Board> own_board;  // of a persistent one
-  wire::Board* board = nullptr;
-  wire::Board::Apart apart;  // of a nonblocking one: its place among the operations of the communicator's board
-  // Of the run that is under way.
-  std::optional<Run> run;
-  unsigned turn = 0;
-  std::optional<Turn> turns[2];
-  bool has_shown = false;
-  std::optional<wire::Board::WaitForRoom> waits;
-  std::uint32_t next = 0;  // the first rank that it still waits for in this turn
-  // Once it has turned out that it goes by messages.
   std::optional<Schedule> schedule;
   Progress at;
   std::string refusal;  // why there was none: the sentence of whichever thread tried to write it
@@ -52,10 +56,11 @@ void destroy(mpi::Request& request) {
   operations.give_back(&operation);
 }
 
-bool end(BoardOperation& operation, Status status) noexcept {
+[[gnu::hot]] bool end(BoardOperation& operation, Status status) noexcept {
   operation.waits.reset();
+  operation.sleeps.reset();
   if (operation.own_board == nullptr) operation.board->end_apart(operation.apart);
-  operation.schedule.reset();
+  if (operation.is_by_messages) operation.schedule.reset();
   operation.error = status.error_class();
   p2p::finish(operation);
   return true;
@@ -77,6 +82,9 @@ bool refuse(BoardOperation& operation, Status why) noexcept {
 
 bool turn_to_messages(BoardOperation& operation) noexcept {
   mpi::Comm& comm = *operation.comm;
+  operation.is_by_messages = true;
+  operation.messages.restart();
+  operation.refusal.clear();
   Schedule& schedule = operation.schedule.emplace(comm.rank, comm.size, 0, &comm.plans);
   Turn& last = *operation.turns[operation.turn % 2];
   operation.run->has_part() ? operation.run->build_rest(schedule, last) : operation.steps(schedule);
@@ -86,7 +94,7 @@ bool turn_to_messages(BoardOperation& operation) noexcept {
   return go_on_by_messages(operation);
 }
 
-void begin_turn(BoardOperation& operation) noexcept {
+[[gnu::hot]] void begin_turn(BoardOperation& operation) noexcept {
   std::optional<Turn>& now = operation.turns[operation.turn % 2];
   const std::size_t bytes = operation.course.round.bytes;
   if (operation.own_board != nullptr) {
@@ -95,16 +103,17 @@ void begin_turn(BoardOperation& operation) noexcept {
     now.emplace(*operation.comm, *operation.board, bytes, operation.apart.first + operation.turn);
   }
   operation.has_shown = false;
-  operation.next = static_cast<std::uint32_t>(operation.run->first(operation.turn));
+  operation.first = operation.run->first(operation.turn);
+  operation.last = operation.run->last(operation.turn);
+  operation.next = static_cast<std::uint32_t>(operation.first);
 }
 
-bool all_are_here(BoardOperation& operation, Turn& now) noexcept {
-  const int first = operation.run->first(operation.turn), last = operation.run->last(operation.turn);
-  return first > last || now.have_come(first, last, &operation.next);
+[[gnu::always_inline]] inline bool all_are_here(BoardOperation& operation, Turn& now) noexcept {
+  return operation.first > operation.last || now.have_come(operation.first, operation.last, &operation.next);
 }
 
 // Whether this rank may show. If not, and its thread is about to sleep, whoever reads on looks whom to wake (wire/board.hpp).
-bool has_room(BoardOperation& operation, Turn& now, bool before_sleep) noexcept {
+[[gnu::hot]] bool has_room(BoardOperation& operation, Turn& now, bool before_sleep) noexcept {
   const std::size_t bytes = operation.run->shown_bytes(operation.turn);
   if (!now.may_show(bytes)) {
     if (!before_sleep || operation.waits) return false;
@@ -115,12 +124,20 @@ bool has_room(BoardOperation& operation, Turn& now, bool before_sleep) noexcept 
   return true;
 }
 
+// Whether go_on() would do nothing, as far as one look tells: most looks of a thread that waits are of this kind, and what they take
+// keeps the core from whom it waits for.
+[[gnu::always_inline]] inline bool is_in_vain(BoardOperation& operation) noexcept {
+  return operation.has_shown && !operation.is_by_messages && !p2p::has_losses(*operation.comm) &&
+         !operation.turns[operation.turn % 2]->has_come(operation.next);
+}
+
 // True when the run is over; the operation belongs to its owner again then.
-bool go_on(BoardOperation& operation, bool before_sleep) noexcept {
-  if (operation.schedule.has_value()) return go_on_by_messages(operation);
+[[gnu::hot]] bool go_on(BoardOperation& operation, bool before_sleep) noexcept {
+  if (operation.is_by_messages) return go_on_by_messages(operation);
   Run& run = *operation.run;
   while (true) {
     Turn& now = *operation.turns[operation.turn % 2];
+    bool is_here = false;
     if (now.has_lost_member()) [[unlikely]] {
       now.give_up();
       return end(operation, now.status());
@@ -129,12 +146,16 @@ bool go_on(BoardOperation& operation, bool before_sleep) noexcept {
       if (!has_room(operation, now, before_sleep)) return false;
       run.show(operation.turn, now, operation.turn != 0 ? &*operation.turns[(operation.turn + 1) % 2] : nullptr);
       operation.has_shown = true;
-      if (!all_are_here(operation, now))
-        now.between_show_and_look();  // this program may compute now, while others sleep
+      is_here = all_are_here(operation, now);
+      if (!is_here) now.between_show_and_look();  // this program may compute now, while others sleep
     }
-    if (!all_are_here(operation, now)) return false;
-    const int first = run.first(operation.turn), last = run.last(operation.turn);
-    if (first <= last && !now.accept(first, last)) return end(operation, now.status());
+    if (!is_here && !all_are_here(operation, now)) {
+      if (!before_sleep || operation.sleeps) return false;
+      operation.sleeps.emplace(*operation.board);
+      if (!all_are_here(operation, now)) return false;
+    }
+    operation.sleeps.reset();
+    if (!now.accept(operation.first, operation.last)) return end(operation, now.status());
     switch (run.act(operation.turn, now)) {
       case Run::Next::kOver:
         return end(operation, run.status());
@@ -148,19 +169,24 @@ bool go_on(BoardOperation& operation, bool before_sleep) noexcept {
   }
 }
 
-void begin(BoardOperation& operation) noexcept {
+[[gnu::hot]] bool step(p2p::Task& task) noexcept {
+  auto& operation = static_cast<BoardOperation&>(task);
+  const bool before_sleep = operation.vci->domain().is_before_sleep();
+  return (before_sleep || !is_in_vain(operation)) && go_on(operation, before_sleep);
+}
+
+[[gnu::hot]] void begin(BoardOperation& operation) noexcept {
   operation.turn = 0;
   begin_turn(operation);
   if (!go_on(operation, false)) p2p::add_task(*operation.comm, operation);
 }
 
-Status start(mpi::Request& request) {
+[[gnu::hot]] Status start(mpi::Request& request) {
   auto& operation = static_cast<BoardOperation&>(request);
   operation.complete.store(0, std::memory_order_relaxed);
   operation.active = true;
   operation.error = MPI_SUCCESS;
-  operation.messages.restart();
-  operation.refusal.clear();
+  operation.is_by_messages = false;
   operation.run->restart();
   begin(operation);
   return Status::ok();
@@ -168,7 +194,8 @@ Status start(mpi::Request& request) {
 
 Status explain(const mpi::Request& request) {
   const auto& operation = static_cast<const BoardOperation&>(request);
-  return operation.refusal.empty() ? Status::ok() : error(request.error, "%s", operation.refusal.c_str());
+  if (!operation.is_by_messages || operation.refusal.empty()) return Status::ok();
+  return error(request.error, "%s", operation.refusal.c_str());
 }
 
 constexpr mpi::RequestType kBoardOperationType{.start = start,
@@ -188,10 +215,7 @@ BoardOperation::BoardOperation(mpi::Comm& c, const Course& what, const Steps& by
     if (datatype != nullptr) mpi::retain(*datatype);
   }
   if (what.round.op != nullptr) mpi::retain(const_cast<Op&>(*what.round.op));
-  step = [](p2p::Task& task) {
-    auto& operation = static_cast<BoardOperation&>(task);
-    return go_on(operation, operation.vci->domain().is_before_sleep());
-  };
+  step = coll::step;
 }
 
 // Bytes of a cell of a board for one, and of those of all ranks, or as many as on the communicator's board: there are up to four such

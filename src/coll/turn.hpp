@@ -70,7 +70,12 @@ class Turn {
     if (first > last) return !is_broken_;
     auto next = static_cast<std::uint32_t>(first);
     const auto all_there = [&] { return have_come(first, last, &next); };
-    if (!all_there()) wait(all_there, [] {});
+    if (!all_there()) {
+      std::optional<wire::Board::Sleeps> sleeps;
+      wait(all_there, [&] {
+        if (!sleeps) sleeps.emplace(board_);
+      });
+    }
     return !is_broken_ && accept(first, last);
   }
   bool await_all() noexcept { return await(0, comm_.size - 1); }
@@ -78,6 +83,7 @@ class Turn {
   // The same without waiting. `*next`: the first that has not come, as far as an earlier look has found; at first `first`.
   bool may_show(std::size_t bytes) noexcept { return board_.is_free(op_, bytes); }
   void between_show_and_look() noexcept { board_.between_show_and_look(); }
+  bool has_come(std::uint32_t rank) noexcept { return board_.has_shown(op_, rank); }
   bool have_come(int first, int last, std::uint32_t* next) noexcept {
     if (last - first + 1 == comm_.size) return board_.all_have_shown(op_, next);
     while (static_cast<int>(*next) <= last && board_.has_shown(op_, *next)) ++*next;
@@ -140,14 +146,14 @@ class Turn {
  private:
   // `before_sleep` is called before this rank sleeps, which looks once more then.
   template <class Done, class BeforeSleep>
-  void wait(Done&& done, BeforeSleep&& before_sleep) noexcept {
+  [[gnu::hot]] void wait(Done&& done, BeforeSleep&& before_sleep) noexcept {
     if (is_broken_) return;
     comm_.vci->domain().wait(
         *comm_.vci, [&] { return done() || has_lost_member(); }, before_sleep);
     is_broken_ = !done();
   }
   // Waits for it. False: some are lost.
-  bool has_room(std::size_t bytes) noexcept {
+  [[gnu::hot]] bool has_room(std::size_t bytes) noexcept {
     if (!board_.is_free(op_, bytes)) [[unlikely]] {
       std::optional<wire::Board::WaitForRoom> sleeps;  // while it is known, whoever reads on looks whom to wake
       wait([&] { return board_.is_free(op_, bytes); },
@@ -157,7 +163,7 @@ class Turn {
     }
     return !is_broken_;
   }
-  void tell(std::size_t claim, int wakes) noexcept {
+  [[gnu::hot]] void tell(std::size_t claim, int wakes) noexcept {
     is_apart_ ? board_.show_apart(op_, claim) : board_.show(op_, claim);
     if (wakes == kNobody) return;
     wakes == kAll ? board_.ring() : board_.ring_rank(static_cast<std::uint32_t>(wakes));

@@ -41,8 +41,8 @@ namespace {
 
 }  // namespace
 
-int wait_for_receive_at_once(MPI_Request* handle, MPI_Status* status,
-                             CheckedWait checked) noexcept NO_THREAD_SAFETY_ANALYSIS {
+[[gnu::hot]] int wait_for_receive_at_once(MPI_Request* handle, MPI_Status* status,
+                                          CheckedWait checked) noexcept NO_THREAD_SAFETY_ANALYSIS {
   p2p::ReceiveRequest* receive = mpi::running() ? plain_receive(*handle) : nullptr;
   if (receive == nullptr || !enter(*receive->vci)) return checked(handle, status);
   vci::Vci& vci = *receive->vci;
@@ -59,7 +59,8 @@ int wait_for_receive_at_once(MPI_Request* handle, MPI_Status* status,
 // Then the other threads get the lock.
 static constexpr MPI_Count kTogether = 64;
 
-MPI_Count complete_receives_at_once(MPI_Count count, MPI_Request requests[]) noexcept NO_THREAD_SAFETY_ANALYSIS {
+[[gnu::hot]] MPI_Count complete_receives_at_once(MPI_Count count,
+                                                 MPI_Request requests[]) noexcept NO_THREAD_SAFETY_ANALYSIS {
   p2p::ReceiveRequest* receive = mpi::running() ? plain_receive(requests[0]) : nullptr;
   if (receive == nullptr || !enter(*receive->vci)) return 0;
   vci::Vci& vci = *receive->vci;

@@ -135,8 +135,7 @@ Status consume_some(int count, MPI_Request requests[], int* outcount, int indice
 }
 
 // Consumes one that is complete.
-Status consume_one(MPI_Request* handle, MPI_Status* status) {
-  Request& request = *mpi::from_handle(*handle);
+[[gnu::hot]] Status consume_one(MPI_Request* handle, Request& request, MPI_Status* status) {
   p2p::settle(request);
   const Status outcome = p2p::outcome(request);
   p2p::consume(handle, request, status);
@@ -177,17 +176,17 @@ Status waitall_in_order(int count, MPI_Request requests[]) {
 
 }  // namespace
 
-Status wait(MPI_Request* handle, MPI_Status* status) {
+[[gnu::hot]] Status wait(MPI_Request* handle, MPI_Status* status) {
   Request* request = mpi::from_handle(*handle);
   if (!p2p::is_active(request)) {
     p2p::set_empty(status);
     return Status::ok();
   }
   p2p::wait(*request);
-  return consume_one(handle, status);
+  return consume_one(handle, *request, status);
 }
 
-Status test(MPI_Request* handle, int* flag, MPI_Status* status) {
+[[gnu::hot]] Status test(MPI_Request* handle, int* flag, MPI_Status* status) {
   Request* request = mpi::from_handle(*handle);
   if (!p2p::is_active(request)) {
     *flag = 1;
@@ -195,7 +194,7 @@ Status test(MPI_Request* handle, int* flag, MPI_Status* status) {
     return Status::ok();
   }
   *flag = p2p::test(*request);
-  return *flag ? consume_one(handle, status) : Status::ok();
+  return *flag ? consume_one(handle, *request, status) : Status::ok();
 }
 
 Status waitall(MPI_Count count, MPI_Request requests[], MPI_Status statuses[]) {
@@ -229,7 +228,7 @@ Status waitany(MPI_Count count, MPI_Request requests[], int* index, MPI_Status* 
   }
   wait_for_one(requests, n, *first);
   *index = find_complete(requests, n);
-  return consume_one(&requests[*index], status);
+  return consume_one(&requests[*index], *mpi::from_handle(requests[*index]), status);
 }
 
 Status testany(MPI_Count count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
@@ -245,7 +244,7 @@ Status testany(MPI_Count count, MPI_Request requests[], int* index, int* flag, M
   if (found < 0) return Status::ok();
   *flag = 1;
   *index = found;
-  return consume_one(&requests[found], status);
+  return consume_one(&requests[found], *mpi::from_handle(requests[found]), status);
 }
 
 Status waitsome(MPI_Count incount, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
@@ -299,25 +298,27 @@ Status cancel(MPI_Request* handle) {
   return Status::ok();
 }
 
-Status start(MPI_Request* handle) { return startall(1, handle); }
+[[gnu::hot]] static Status start_one(MPI_Request handle, MPI_Count index) {
+  Request* request = mpi::from_handle(handle);
+  if (request == nullptr || !request->persistent) {
+    return error(MPI_ERR_REQUEST, "request %lld is not persistent", static_cast<long long>(index));
+  }
+  if (request->active) {
+    return error(MPI_ERR_REQUEST, "request %lld is active; complete it before it is started again",
+                 static_cast<long long>(index));
+  }
+  const Status started = request->type->start(*request);
+  if (!started) {  // as it was before
+    request->active = false;
+    request->complete.store(1, std::memory_order_relaxed);
+  }
+  return started;
+}
+
+[[gnu::hot]] Status start(MPI_Request* handle) { return start_one(*handle, 0); }
 
 Status startall(MPI_Count count, MPI_Request requests[]) {
-  for (MPI_Count i = 0; i < count; ++i) {
-    Request* request = mpi::from_handle(requests[i]);
-    if (request == nullptr || !request->persistent) {
-      return error(MPI_ERR_REQUEST, "request %lld is not persistent", static_cast<long long>(i));
-    }
-    if (request->active) {
-      return error(MPI_ERR_REQUEST, "request %lld is active; complete it before it is started again",
-                   static_cast<long long>(i));
-    }
-    const Status started = request->type->start(*request);
-    if (!started) {  // as it was before
-      request->active = false;
-      request->complete.store(1, std::memory_order_relaxed);
-      return started;
-    }
-  }
+  for (MPI_Count i = 0; i < count; ++i) HEDDLE_TRY(start_one(requests[i], i));
   return Status::ok();
 }
 

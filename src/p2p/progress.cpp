@@ -63,7 +63,7 @@ void install(vci::Domain& domain) {
 
 constinit Immortal the_immortal{kImmortalType};
 
-void finish(Request& request) noexcept {
+[[gnu::hot]] void finish(Request& request) noexcept {
   vci::Vci& vci = *request.vci;
   if (!vci.threaded()) {  // nobody else is awake or asleep; 4 % more messages/s
     if (Ownership<>::complete_alone(request.complete) == Ownership<>::kAbandoned) [[unlikely]]
@@ -101,7 +101,7 @@ static int peer_of(const Request& request) noexcept {
   return request.type == &kReceiveType ? request.source : MPI_ANY_SOURCE;
 }
 
-Status outcome(const Request& request) noexcept {
+[[gnu::hot]] Status outcome(const Request& request) noexcept {
   if (request.error == MPI_SUCCESS) [[likely]]
     return Status::ok();
   // Of what a loss has ended nothing is known.
@@ -131,7 +131,7 @@ Status outcome(const Request& request) noexcept {
       static_cast<long long>(receive.bytes));
 }
 
-void wait(Request& request) {
+[[gnu::hot]] void wait(Request& request) {
   if (request.is_complete()) return;
   vci::Domain& domain = request.vci->domain();
   domain.wait(
@@ -153,7 +153,7 @@ bool wait_or_keep_copy(SendRequest& send) noexcept {
   return kept;
 }
 
-bool test(Request& request) {
+[[gnu::hot]] bool test(Request& request) {
   if (request.is_complete()) return true;
   vci::Domain& domain = request.vci->domain();
   domain.progress_once(*request.vci);

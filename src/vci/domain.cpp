@@ -57,7 +57,7 @@ void Domain::set_unlimited(bool unlimited) noexcept {
   }
 }
 
-unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
+[[gnu::hot]] unsigned Domain::progress(Vci& vci, unsigned round) noexcept {
   unsigned moved = vci.progress();
   const bool in_turn = round % kForeignEvery == kForeignEvery - 1;
   if (kWithout != Without::kLocks && (in_turn || keen_.load(std::memory_order_relaxed) != 0)) {
@@ -119,7 +119,7 @@ unsigned Domain::run_idle_tasks(Vci& vci) noexcept {
 }
 
 // A task that ends may be what another thread sleeps for: what it gave back, or that it is gone.
-unsigned Domain::run_tasks(TaskList& tasks, bool* contended, bool before_sleep) noexcept {
+[[gnu::hot]] unsigned Domain::run_tasks(TaskList& tasks, bool* contended, bool before_sleep) noexcept {
   const unsigned ended = tasks.run(contended, before_sleep);
   if (ended != 0 && options_.threaded) bell().ring();
   return ended;

@@ -184,6 +184,8 @@ class Domain {
   void learn_from_look(bool brings) noexcept;
   template <class Done>
   bool comes_soon(Vci& vci, Done&& done) noexcept;
+  template <class Done, class Expects>
+  [[gnu::noinline, gnu::cold]] bool fall_asleep(Patience& patience, Done&& done, Expects&& expects) noexcept;
   // After a round in vain.
   unsigned progress_idle(Vci& vci) noexcept { return vci.idle_tasks().empty() ? 0 : run_idle_tasks(vci); }
   [[gnu::noinline]] unsigned run_idle_tasks(Vci& vci) noexcept;
@@ -257,7 +259,7 @@ class Domain {
 // The first rounds of a wait, which are mostly all of it. The thread is not counted yet: the count is an atomic
 // operation at either end, which waits for all that was stored before it, a message's bytes among it.
 template <class Done>
-bool Domain::comes_soon(Vci& vci, Done&& done) noexcept {
+[[gnu::hot]] bool Domain::comes_soon(Vci& vci, Done&& done) noexcept {
   for (unsigned round = 0; round < uncounted_; ++round) {
     if (progress(vci, round) == 0 && progress_idle(vci) == 0) cpu_relax_briefly();
     events().tell();
@@ -266,14 +268,33 @@ bool Domain::comes_soon(Vci& vci, Done&& done) noexcept {
   return false;
 }
 
+// True: done() was, before the sleep.
 template <class Done, class Expects>
-void Domain::wait(Vci& vci, Done&& done, Expects&& expects) noexcept {
+bool Domain::fall_asleep(Patience& patience, Done&& done, Expects&& expects) noexcept {
+  look_for_losses();
+  expects();
+  if (is_expecting() && !crowded()) {
+    patience.go_on();
+    return false;
+  }
+  bool contended = false, finished = false;
+  sleep([&] {
+    contended = false;
+    return look(true, &contended) != 0 || contended || (finished = done());
+  });
+  if (contended) yield_core();  // whoever holds what was to be looked at may wait for this core
+  return finished;
+}
+
+template <class Done, class Expects>
+[[gnu::hot]] void Domain::wait(Vci& vci, Done&& done, Expects&& expects) noexcept {
   if (losses_.count() != 0) progress(vci, 0);  // who gives up at once must still take what living peers send
   if (done()) return;
-  if (!more_than_cores(most_waiters_) && Patience::may_poll(uncounted_) && comes_soon(vci, done)) return;
+  Patience::Learnt& learnt = Patience::learnt();
+  if (!more_than_cores(most_waiters_) && Patience::may_poll(learnt, uncounted_) && comes_soon(vci, done)) return;
   const std::uint32_t waiters = waiters_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (waiters > most_waiters_.load(std::memory_order_relaxed)) most_waiters_.store(waiters, std::memory_order_relaxed);
-  Patience patience(round_cost_, more_than_cores(most_waiters_), few_);
+  Patience patience(learnt, round_cost_, more_than_cores(most_waiters_), few_);
   bool finished = false;
   for (unsigned round = 0; !finished && !done(); ++round) {
     if (round % kLookEvery == kLookEvery - 1) {
@@ -293,21 +314,9 @@ void Domain::wait(Vci& vci, Done&& done, Expects&& expects) noexcept {
       case Patience::Step::kYield:
         patience.yield();
         break;
-      case Patience::Step::kSleep: {
-        look_for_losses();
-        expects();
-        if (is_expecting() && !crowded()) {
-          patience.go_on();
-          break;
-        }
-        bool contended = false;
-        sleep([&] {
-          contended = false;
-          return look(true, &contended) != 0 || contended || (finished = done());
-        });
-        if (contended) yield_core();  // whoever holds what was to be looked at may wait for this core
+      case Patience::Step::kSleep:
+        finished = fall_asleep(patience, done, expects);
         break;
-      }
     }
   }
   patience.end();

@@ -32,36 +32,52 @@ class Patience {
  public:
   enum class Step { kSpin, kYield, kSleep };
 
+  // By a thread, in all its waits.
+  struct Learnt {
+    // Rounds of polling from one yield to the next; a power of two.
+    unsigned yield_after = 1024;
+    // Rounds of polling before every one is followed by a yield, where others wait for the core: so many times `few`.
+    unsigned few_spins = kMostFew;
+    // Waits that are not to linger, and how many it will be after the next time that the core was wanted.
+    unsigned skipped = 0, skip_after = 0;
+  };
+  // This thread's. Asked for once in a wait: after a switch each call for what belongs to a thread costs some 10 ns.
+  static Learnt& learnt() noexcept {
+    static constinit thread_local Learnt mine;
+    return mine;
+  }
+
   // `cost`: of a round, in those of shared memory alone. `siblings`: the job's ranks and threads are more than the cores,
   // though not all of them wait now. `few`: so many times the rounds in a crowd.
-  explicit Patience(unsigned cost = 1, bool siblings = false, unsigned few = 1) noexcept
-      : cost_(cost),
+  explicit Patience(Learnt& learnt, unsigned cost = 1, bool siblings = false, unsigned few = 1) noexcept
+      : learnt_(learnt),
+        cost_(cost),
         few_(few),
         most_(siblings    ? kSoonest
               : cost == 1 ? kLatest
                           : kMostRounds) {}
 
   // Whether this thread may poll for so many rounds without a yield: nobody else is known to want its core.
-  static bool may_poll(unsigned rounds) noexcept { return yield_after > rounds; }
+  static bool may_poll(const Learnt& learnt, unsigned rounds) noexcept { return learnt.yield_after > rounds; }
   // After another round in vain: `spins` rounds of polling, with yields between them as learnt, then `yields` yields, then
   // sleep. `crowded`: there are more waiters than cores, so it is a few rounds, as learnt, instead of `spins`;
   // with a network none. `linger_ns`: so long it polls where it would sleep else, unless it is crowded or somebody wants the core.
-  Step next(bool crowded, unsigned spins, unsigned yields, std::int64_t linger_ns = 0) noexcept {
+  [[gnu::hot]] Step next(bool crowded, unsigned spins, unsigned yields, std::int64_t linger_ns = 0) noexcept {
     const bool was_shared = yielded_ && shared_;
     if (yielded_) learn(false);
-    if (idle_++ == 0) crowded_spins_ = few_spins * few_;
+    if (idle_++ == 0) crowded_spins_ = learnt_.few_spins * few_;
     if (crowded) spins = cost_ == 1 ? crowded_spins_ : 0;
     spins /= cost_;
     in_crowd_ = crowded;
     in_few_ = crowded && idle_ < spins;
-    if (crowded && idle_ == spins) few_spins = std::max(few_spins - 1, kFewest);
+    if (crowded && idle_ == spins) learnt_.few_spins = std::max(learnt_.few_spins - 1, kFewest);
     if (crowded) lap_ = 0;
     if (was_shared && cost_ != 1) return crowded ? Step::kSleep : give_way();
     if (idle_ >= spins + yields) return crowded ? Step::kSleep : linger(was_shared, linger_ns);
-    const unsigned rounds = std::min(yield_after / cost_, most_);
+    const unsigned rounds = std::min(learnt_.yield_after / cost_, most_);
     return idle_ >= spins || idle_ % std::max(rounds, 1u) == 0 ? Step::kYield : Step::kSpin;
   }
-  void yield() noexcept {
+  [[gnu::hot]] void yield() noexcept {
     yielded_ = true;
     long_ = shared_ = false;
     if (in_crowd_)
@@ -83,14 +99,14 @@ class Patience {
   }
   // What it waited for is there.
   void end() noexcept {
-    if (in_few_) few_spins = std::min(few_spins * 2, kMostFew);
+    if (in_few_) learnt_.few_spins = std::min(learnt_.few_spins * 2, kMostFew);
     in_few_ = false;
-    if (lap_ != 0 && lap_ != kNoMore) skip_after /= 2;
+    if (lap_ != 0 && lap_ != kNoMore) learnt_.skip_after /= 2;
   }
 
  private:
   static constexpr unsigned kSoonest = 16, kLatest = 1 << 15;
-  static constexpr unsigned kFewest = 4, kMostFew = 16;
+  static constexpr unsigned kFewest = 2, kMostFew = 16;
   static constexpr unsigned kMostRounds = 512;                // from one yield to the next, with a network: 0.4 ms
   static constexpr unsigned kLap = 1024, kLapOfNetwork = 64;  // the same of who lingers: 50 to 100 us
   static constexpr unsigned kNoMore = ~0U, kMostSkipped = 63;
@@ -98,8 +114,8 @@ class Patience {
 
   Step linger(bool was_shared, std::int64_t longest_ns) noexcept {
     if (lap_ == kNoMore) return Step::kSleep;
-    if (lap_ == 0 && skipped != 0) {
-      --skipped;
+    if (lap_ == 0 && learnt_.skipped != 0) {
+      --learnt_.skipped;
       lap_ = kNoMore;
       return Step::kSleep;
     }
@@ -113,29 +129,24 @@ class Patience {
     }
     lap_began_ = now;
     if (now < lingers_until_) return Step::kYield;
-    skip_after = 0;
+    learnt_.skip_after = 0;
     lap_ = kNoMore;
     return Step::kSleep;
   }
   // Somebody wants the core.
   Step give_way() noexcept {
-    skipped = skip_after = std::min(2 * skip_after + 1, kMostSkipped);
+    learnt_.skipped = learnt_.skip_after = std::min(2 * learnt_.skip_after + 1, kMostSkipped);
     lap_ = kNoMore;
     return Step::kSleep;
   }
 
   void learn(bool good) noexcept {
     yielded_ = false;
-    yield_after = good ? std::max(yield_after / 2, kSoonest) : std::min(yield_after * 2, kLatest);
+    learnt_.yield_after =
+        good ? std::max(learnt_.yield_after / 2, kSoonest) : std::min(learnt_.yield_after * 2, kLatest);
   }
 
-  // Rounds of polling from one yield to the next; a power of two.
-  inline static thread_local unsigned yield_after = 1024;
-  // Rounds of polling before every one is followed by a yield, where others wait for the core: so many times `few_`.
-  inline static thread_local unsigned few_spins = kMostFew;
-  // Waits that are not to linger, and how many it will be after the next time that the core was wanted.
-  inline static thread_local unsigned skipped = 0, skip_after = 0;
-
+  Learnt& learnt_;
   const unsigned cost_;
   const unsigned few_;
   const unsigned most_;  // rounds from one yield to the next

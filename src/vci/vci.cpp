@@ -130,7 +130,7 @@ unsigned Vci::push_lanes(bool* contended) noexcept {
 
 unsigned Vci::poll_others() noexcept { return domain_.poll_others(*this); }
 
-unsigned Vci::poll_alone() noexcept {
+[[gnu::hot]] unsigned Vci::poll_alone() noexcept {
   const auto wires = domain_.wires();
   auto deliver = [this](const auto&... packet) noexcept { table_.dispatch(*this, packet...); };
   const unsigned count = wire::poll(*wires.front(), index_, kPollLimit, deliver);

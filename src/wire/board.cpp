@@ -102,7 +102,7 @@ void Board::end_apart(Apart& apart) noexcept {
   if (lines_.has_waiting()) ring_everybody();
 }
 
-void Board::ring() noexcept {
+void Board::wake() noexcept {
   for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
     if (rank != this->rank()) ring_rank(rank);  // a sibling's is this process's own
   }
@@ -114,7 +114,7 @@ void Board::ring_everybody() noexcept {
   for (const std::uint32_t region : regions_) node_.ring(region);
 }
 
-void Board::ring_once(std::uint64_t op) noexcept {
+void Board::wake_once(std::uint64_t op) noexcept {
   lines_.wake_once(
       op, [this](std::uint32_t rank) { return node_.sleeps(regions_[rank]); },
       [this](std::uint32_t rank) { ring_rank(rank); });

@@ -104,6 +104,17 @@ class Board {
    private:
     BoardLines& lines_;
   };
+  // While a rank sleeps until others have shown something, they look whom to wake.
+  class Sleeps {
+   public:
+    explicit Sleeps(Board& board) noexcept : lines_(board.lines_) { lines_.begin_to_sleep(); }
+    ~Sleeps() { lines_.end_sleep(); }
+    Sleeps(const Sleeps&) = delete;
+    Sleeps& operator=(const Sleeps&) = delete;
+
+   private:
+    BoardLines& lines_;
+  };
   // `claim`: a number of the caller's for the others. Wakes those that wait for a place: this rank has read what is before `op`.
   void show(std::uint64_t op, std::uint64_t claim) noexcept {
     lines_.show(op, claim);
@@ -119,11 +130,17 @@ class Board {
   bool all_have_shown(std::uint64_t op, std::uint32_t* next) noexcept { return lines_.all_have_shown(op, next); }
   std::uint64_t claim_of(std::uint64_t op, std::uint32_t rank) noexcept { return lines_.claim_of(op, rank); }
 
-  // Wakes those of the others that sleep, or one rank if it does.
-  void ring() noexcept;
+  // Wakes those of the others that sleep until something is shown, or one rank if it does.
+  void ring() noexcept {
+    if (lines_.has_sleeping()) [[unlikely]]
+      wake();
+  }
   void ring_rank(std::uint32_t rank) noexcept;
   // ring() by one of all ranks that see that all have shown `op`. REQUIRES: as of BoardLines::wake_once().
-  void ring_once(std::uint64_t op) noexcept;
+  void ring_once(std::uint64_t op) noexcept {
+    if (lines_.has_sleeping()) [[unlikely]]
+      wake_once(op);
+  }
 
   // Whether this rank may read and write the memory of all others (single_copy.hpp). Up to a system call for each, at first.
   bool finds_all() noexcept;
@@ -146,6 +163,8 @@ class Board {
   Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shape& shape, std::uint32_t rank,
         std::vector<std::uint32_t> regions) noexcept;
 
+  void wake() noexcept;
+  void wake_once(std::uint64_t op) noexcept;
   // And this process's own, of which another thread may wait.
   void ring_everybody() noexcept;
   // Where the cells begin, and end.

@@ -123,6 +123,15 @@ class BasicBoardLines {
     Atomics::light_fence();
     return head_.waiting.load(std::memory_order_relaxed) != 0;
   }
+  // Around each sleep of a rank that waits for what others show: before it looks for the last time, when the others can see that it
+  // sleeps (doorbell.hpp), until it has found it.
+  void begin_to_sleep() noexcept { head_.sleeping.fetch_add(1, std::memory_order_seq_cst); }
+  void end_sleep() noexcept { head_.sleeping.fetch_sub(1, std::memory_order_relaxed); }
+  // After show(), and after all_have_shown(): whether somebody may have to be woken.
+  bool has_sleeping() const noexcept {
+    Atomics::light_fence();
+    return head_.sleeping.load(std::memory_order_relaxed) != 0;
+  }
   std::uint64_t claim_of(std::uint64_t op, std::uint32_t rank) noexcept {
     Line& shown = line(op, rank);
     Atomics::reads(&shown.claim, sizeof shown.claim);
@@ -136,6 +145,7 @@ class BasicBoardLines {
   struct alignas(kCacheLine) Head {
     Atomic<std::uint64_t> woken_for;  // this operation, last
     Atomic<std::uint32_t> waiting;    // for a place
+    Atomic<std::uint32_t> sleeping;   // for what others show
   };
   struct alignas(kCacheLine) Line {
     Atomic<std::uint64_t> shown;

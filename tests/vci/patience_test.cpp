@@ -20,48 +20,48 @@ constexpr unsigned kSpins = 1000, kYields = 64;
 
 // Rounds in vain until the first yield, of a wait that nothing ends.
 unsigned spins_in_vain(bool crowded, unsigned cost = 1) {
-  Patience patience(cost, !crowded);
+  Patience patience(Patience::learnt(), cost, !crowded);
   for (unsigned round = 1;; ++round) {
     if (patience.next(crowded, kSpins, kYields) == Step::kYield) return round;
   }
 }
 
 void arrives_after(unsigned rounds) {
-  Patience patience;
+  Patience patience(Patience::learnt());
   while (rounds-- > 0) EXPECT_EQ(patience.next(true, kSpins, kYields), Step::kSpin);
   patience.restart();
 }
 
 TEST(Patience, SpinsFewerRoundsWhereThatBringsNothingAndMoreWhereItDoes) {
-  for (int i = 0; i < 3; ++i) arrives_after(3);
+  Patience::learnt() = {};
   EXPECT_EQ(spins_in_vain(true), 16u);
   EXPECT_EQ(spins_in_vain(true), 15u);
   for (int i = 0; i < 20; ++i) spins_in_vain(true);
+  EXPECT_EQ(spins_in_vain(true), 2u);
+  arrives_after(1);
   EXPECT_EQ(spins_in_vain(true), 4u);
-  arrives_after(3);
-  EXPECT_EQ(spins_in_vain(true), 8u);
-  arrives_after(6);
-  Patience patience;
-  for (int round = 1; round < 13; ++round) EXPECT_EQ(patience.next(true, kSpins, kYields), Step::kSpin);
+  arrives_after(2);
+  Patience patience(Patience::learnt());
+  for (int round = 1; round < 6; ++round) EXPECT_EQ(patience.next(true, kSpins, kYields), Step::kSpin);
   patience.end();
-  EXPECT_EQ(spins_in_vain(true), 16u);
+  EXPECT_EQ(spins_in_vain(true), 12u);
 }
 
 TEST(Patience, LearnsNothingFromWhatComesAtOnceOrAfterAYield) {
   for (int i = 0; i < 20; ++i) spins_in_vain(true);
   arrives_after(0);
-  Patience patience;
-  for (int round = 1; round < 4; ++round) EXPECT_EQ(patience.next(true, kSpins, kYields), Step::kSpin);
+  Patience patience(Patience::learnt());
+  EXPECT_EQ(patience.next(true, kSpins, kYields), Step::kSpin);
   EXPECT_EQ(patience.next(true, kSpins, kYields), Step::kYield);
   patience.restart();
-  EXPECT_EQ(spins_in_vain(true), 4u);
+  EXPECT_EQ(spins_in_vain(true), 2u);
 }
 
 // With a network a round takes as long as a yield.
 TEST(Patience, WithANetworkEveryRoundOfACrowdIsFollowedByAYield) {
-  for (int i = 0; i < 3; ++i) arrives_after(3);
+  Patience::learnt() = {};
   for (int wait = 0; wait < 2; ++wait) {
-    Patience patience(2, true, 4);
+    Patience patience(Patience::learnt(), 2, true, 4);
     for (unsigned round = 1; round < kYields; ++round) {
       ASSERT_EQ(patience.next(true, kSpins, kYields), Step::kYield) << "round " << round;
       patience.yield();
@@ -72,9 +72,9 @@ TEST(Patience, WithANetworkEveryRoundOfACrowdIsFollowedByAYield) {
 }
 
 TEST(Patience, YieldsNowAndThenBeforeEveryRoundWhereOnlyThreadsAreTooMany) {
-  for (int i = 0; i < 3; ++i) arrives_after(3);
+  Patience::learnt() = {};
   for (const unsigned few : {64u, 60u}) {  // it learns there, too
-    Patience patience(1, true, 4);
+    Patience patience(Patience::learnt(), 1, true, 4);
     for (unsigned round = 1; round < 70; ++round) {
       const Step step = patience.next(true, kSpins, kYields);
       EXPECT_EQ(step, round % 16 == 0 || round >= few ? Step::kYield : Step::kSpin) << "round " << round;
@@ -83,7 +83,7 @@ TEST(Patience, YieldsNowAndThenBeforeEveryRoundWhereOnlyThreadsAreTooMany) {
 }
 
 TEST(Patience, SleepsAfterItsYields) {
-  Patience patience;
+  Patience patience(Patience::learnt());
   unsigned yields = 0;
   Step step;
   while ((step = patience.next(true, kSpins, kYields)) != Step::kSleep) yields += step == Step::kYield;
@@ -92,7 +92,7 @@ TEST(Patience, SleepsAfterItsYields) {
 
 TEST(Patience, WithACoreForEachItSpinsThemAllUnlessSiblingsCompute) {
   EXPECT_EQ(spins_in_vain(false), 16u);
-  Patience alone;
+  Patience alone(Patience::learnt());
   unsigned rounds = 0;
   while (alone.next(false, 100, kYields) == Step::kSpin) ++rounds;
   EXPECT_EQ(rounds, 99u);
@@ -101,7 +101,7 @@ TEST(Patience, WithACoreForEachItSpinsThemAllUnlessSiblingsCompute) {
 // What comes when the spins and yields are over, of up to `most` rounds; a wait that nothing ends. `meanwhile` runs in each.
 template <class Meanwhile>
 unsigned lingers(std::int64_t linger_ns, unsigned most, Meanwhile meanwhile) {
-  Patience patience;
+  Patience patience(Patience::learnt());
   EXPECT_EQ(patience.next(false, 0, 2, 0), Step::kYield);
   for (unsigned round = 0; round < most; ++round) {
     if (patience.next(false, 0, 2, linger_ns) == Step::kSleep) return round;
@@ -126,7 +126,7 @@ TEST(Patience, LingersWhereItWouldSleep) {
     longest = std::max(longest, lingers(kHour, kRounds, nothing));
   }
   EXPECT_EQ(longest, kRounds);
-  Patience patience;
+  Patience patience(Patience::learnt());
   unsigned rounds = 1;
   while (patience.next(true, kSpins, kYields, kHour) != Step::kSleep) ++rounds;
   EXPECT_LE(rounds, 16 + kYields) << "in a crowd";
@@ -162,7 +162,7 @@ TEST(Patience, YieldsItsCoreToAStranger) {
   const std::int64_t deadline = now_ns() + 20'000'000'000;
   int gave_way = 0;
   for (int wait = 0; wait < 3; ++wait) {
-    Patience patience;
+    Patience patience(Patience::learnt());
     Step step = Step::kSpin;
     while (step != Step::kSleep && now_ns() < deadline) {
       step = patience.next(false, 0, 2, kHour);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/doorbell.hpp"
@@ -87,17 +88,19 @@ struct Node {
   void sleep_for_room(std::uint32_t rank, std::uint64_t op, bool second_look) {
     if (is_free(rank, op)) return;
     boards[rank].begin_to_wait();
-    sleep(rank, second_look, [&] { return is_free(rank, op); });
+    nap(rank, second_look, [&] { return is_free(rank, op); });
     boards[rank].end_wait();
   }
   // As Board::ring_once().
   void ring_once(std::uint32_t self, std::uint64_t op) {
+    if (!boards[self].has_sleeping()) return;
     boards[self].wake_once(
         op, [this](std::uint32_t rank) { return bells[rank].heard(); },
         [this](std::uint32_t rank) { bells[rank].ring(); });
   }
   // As Board::ring(): each rank is a process with a bell of its own.
   void ring(std::uint32_t self) {
+    if (!boards[self].has_sleeping()) return;
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
       if (rank != self) bells[rank].ring();
     }
@@ -106,14 +109,32 @@ struct Node {
   static void spin(Done&& done) {
     while (!done()) Atomics::pause();
   }
-  // As Domain::wait(): a look, and another when all would see that this rank is about to sleep.
+  // As Turn::await(), and as Domain::wait(): a look, and another when all would see that this rank is about to sleep. `told_late`: the
+  // board only then.
   template <class Done>
-  void sleep(std::uint32_t self, bool second_look, Done&& done) {
+  void sleep(std::uint32_t self, bool second_look, Done&& done, bool told_late = false) {
+    if (done()) return;
+    if (!told_late) boards[self].begin_to_sleep();
+    nap(self, second_look, done, [&] {
+      if (std::exchange(told_late, false)) boards[self].begin_to_sleep();
+    });
+    if (!told_late) boards[self].end_sleep();
+  }
+  template <class Done, class Then>
+  void nap(std::uint32_t self, bool second_look, Done&& done, Then&& then) {
     bool is_done = done();
     while (!is_done) {
-      bells[self].sleep(1, [&] { return second_look && (is_done = done()); });
+      bells[self].sleep(1, [&] {
+        is_done = second_look && done();
+        then();
+        return is_done;
+      });
       if (!second_look) is_done = done();
     }
+  }
+  template <class Done>
+  void nap(std::uint32_t self, bool second_look, Done&& done) {
+    nap(self, second_look, done, [] {});
   }
 
   alignas(kCacheLine) std::byte memory[Lines::bytes(kMostRanks, kMostLines)]{};

@@ -27,6 +27,7 @@ enum class Seed {
   kWakesTooSoon,      // before all have come
   kOnlyTheLastRings,  // who has seen all when it came
   kNoSecondLook,
+  kTellsLate,  // the board that it sleeps: after its last look
 };
 
 template <class Atomics>
@@ -118,7 +119,9 @@ Result asleep(std::uint32_t ranks, std::uint64_t operations, bool all_wait, Seed
               if (seed == Seed::kWakesTooSoon) node->ring_once(self, op);
               if (all_wait) {
                 std::uint32_t next = 0, looks = 0;
-                node->sleep(self, again, [&] { return ++looks, (*node)[self].all_have_shown(op, &next); });
+                node->sleep(
+                    self, again, [&] { return ++looks, (*node)[self].all_have_shown(op, &next); },
+                    seed == Seed::kTellsLate);
                 if (seed != Seed::kNobodyRings && (seed != Seed::kOnlyTheLastRings || looks == 1))
                   node->ring_once(self, op);
                 node->read_all(self, op);
@@ -128,7 +131,8 @@ Result asleep(std::uint32_t ranks, std::uint64_t operations, bool all_wait, Seed
                 if (seed != Seed::kRingsFirst && seed != Seed::kNobodyRings) node->ring(self);
                 continue;
               }
-              node->sleep(self, again, [&] { return (*node)[self].has_shown(op, 0); });
+              node->sleep(
+                  self, again, [&] { return (*node)[self].has_shown(op, 0); }, seed == Seed::kTellsLate);
               node->read(self, op, 0);
             }
           });
@@ -153,6 +157,7 @@ TEST(BoardModel, WhoSeesThatAllHaveComeWakesTheOthers) {
 TEST(BoardModel, ALostWakeUpIsFound) {
   expect_found(all_asleep<Untimed>(2, 1, Seed::kNobodyRings), kLost);
   expect_found(all_asleep<Untimed>(2, 1, Seed::kNoSecondLook), kLost);
+  expect_found(all_asleep<Untimed>(2, 1, Seed::kTellsLate), kLost);
   expect_found(all_asleep<Untimed>(3, 1, Seed::kOnlyTheLastRings), kLost);
   expect_found(all_asleep<Untimed>(3, 1, Seed::kWakesTooSoon), kLost);
   expect_found(all_asleep<model::WithoutHeavyFence>(2, 1), kLost);
@@ -167,6 +172,7 @@ TEST(BoardModel, ALostWakeUpOfARootOrAReaderIsFound) {
   expect_found(root_asleep<Untimed>(2, 1, Seed::kNobodyRings), kLost);
   expect_found(root_asleep<Untimed>(2, 3, Seed::kNobodyTellsOfRoom), kLost);
   expect_found(root_asleep<Untimed>(2, 1, Seed::kNoSecondLook), kLost);
+  expect_found(root_asleep<Untimed>(2, 1, Seed::kTellsLate), kLost);
   expect_found(root_asleep<model::WithoutHeavyFence>(2, 1), kLost);
 }
 

@@ -98,6 +98,9 @@ TEST_F(BoardTest, ASiblingIsWoken) {
   for (std::uint32_t region : {0u, 1u}) segment->region(region).bell.sleepers = 1;
   const auto rings = [this](std::uint32_t region) { return segment->region(region).bell.sequence.load(); };
   boards[0]->ring();
+  EXPECT_EQ(rings(1), 0u) << "for this board nobody sleeps";
+  const Board::Sleeps sleeps(*boards[2]);
+  boards[0]->ring();
   EXPECT_EQ(rings(0), 0u) << "who comes does not sleep";
   EXPECT_GT(rings(1), 0u);
   for (std::uint32_t r : {1u, 2u}) {

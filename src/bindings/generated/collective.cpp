@@ -9,7 +9,7 @@ using namespace heddle::bindings;
 
 extern "C" {
 
-HEDDLE_PUBLIC int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Allgather", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
     mpi::Datatype* sendtype_ = ignored_type();
@@ -24,7 +24,7 @@ HEDDLE_PUBLIC int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatyp
     return api::allgather(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
   });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgather) int MPI_Allgather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgather) int MPI_Allgather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
 
 HEDDLE_PUBLIC int PMPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Allgather_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
@@ -81,7 +81,7 @@ HEDDLE_PUBLIC int PMPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MP
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allgatherv_c) int MPI_Allgatherv_c(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, MPI_Comm);
 
-HEDDLE_PUBLIC int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Allreduce", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
@@ -96,7 +96,7 @@ HEDDLE_PUBLIC int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, 
     return api::allreduce(sendbuf, recvbuf, count, *datatype_, *op_, comm_);
   });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allreduce) int MPI_Allreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allreduce) int MPI_Allreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 
 HEDDLE_PUBLIC int PMPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Allreduce_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
@@ -115,7 +115,7 @@ HEDDLE_PUBLIC int PMPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Allreduce_c) int MPI_Allreduce_c(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
 
-HEDDLE_PUBLIC int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Alltoall", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     const bool sends = sendbuf != MPI_IN_PLACE;
     mpi::Datatype* sendtype_ = ignored_type();
@@ -130,7 +130,7 @@ HEDDLE_PUBLIC int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype
     return api::alltoall(sendbuf, sends ? sendcount : 0, *sendtype_, recvbuf, recvcount, *recvtype_, comm_);
   });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoall) int MPI_Alltoall(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoall) int MPI_Alltoall(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
 
 HEDDLE_PUBLIC int PMPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return call<kRunning>("MPI_Alltoall_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
@@ -229,14 +229,14 @@ HEDDLE_PUBLIC int PMPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcoun
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Alltoallw_c) int MPI_Alltoallw_c(const void*, const MPI_Count [], const MPI_Aint [], const MPI_Datatype [], void*, const MPI_Count [], const MPI_Aint [], const MPI_Datatype [], MPI_Comm);
 
-HEDDLE_PUBLIC int PMPI_Barrier(MPI_Comm comm) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Barrier(MPI_Comm comm) {
   return call<kRunning>("MPI_Barrier", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     return api::barrier(comm_);
   });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Barrier) int MPI_Barrier(MPI_Comm);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Barrier) int MPI_Barrier(MPI_Comm);
 
-HEDDLE_PUBLIC int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   return call<kRunning>("MPI_Bcast", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     mpi::Datatype* datatype_ = ignored_type();
@@ -246,7 +246,7 @@ HEDDLE_PUBLIC int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int
     return api::bcast(buffer, root != MPI_PROC_NULL ? count : 0, *datatype_, root, comm_);
   });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast) int MPI_Bcast(void*, int, MPI_Datatype, int, MPI_Comm);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Bcast) int MPI_Bcast(void*, int, MPI_Datatype, int, MPI_Comm);
 
 HEDDLE_PUBLIC int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   return call<kRunning>("MPI_Bcast_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
@@ -370,7 +370,7 @@ HEDDLE_PUBLIC int PMPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_D
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Gatherv_c) int MPI_Gatherv_c(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count [], const MPI_Aint [], MPI_Datatype, int, MPI_Comm);
 
-HEDDLE_PUBLIC int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   return call<kRunning>("MPI_Reduce", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     HEDDLE_TRY(check_root("root", root, comm_));
     const bool at_root = is_root(root, comm_);
@@ -386,7 +386,7 @@ HEDDLE_PUBLIC int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI
     return api::reduce(sendbuf, recvbuf, root != MPI_PROC_NULL ? count : 0, *datatype_, *op_, root, comm_);
   });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce) int MPI_Reduce(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce) int MPI_Reduce(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
 
 HEDDLE_PUBLIC int PMPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   return call<kRunning>("MPI_Reduce_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
@@ -440,7 +440,7 @@ HEDDLE_PUBLIC int PMPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, cons
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter_c) int MPI_Reduce_scatter_c(const void*, void*, const MPI_Count [], MPI_Datatype, MPI_Op, MPI_Comm);
 
-HEDDLE_PUBLIC int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Reduce_scatter_block", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
@@ -455,7 +455,7 @@ HEDDLE_PUBLIC int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, 
     return api::reduce_scatter_block(sendbuf, recvbuf, recvcount, *datatype_, *op_, comm_);
   });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter_block) int MPI_Reduce_scatter_block(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Reduce_scatter_block) int MPI_Reduce_scatter_block(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 
 HEDDLE_PUBLIC int PMPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return call<kRunning>("MPI_Reduce_scatter_block_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {

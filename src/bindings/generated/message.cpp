@@ -136,7 +136,7 @@ HEDDLE_PUBLIC int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iprobe) int MPI_Iprobe(int, int, MPI_Comm, int*, MPI_Status*);
 
-[[gnu::noinline]] static int checked_MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
+[[gnu::hot]] [[gnu::noinline]] static int checked_MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Irecv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
@@ -150,10 +150,10 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iprobe) int MPI_Iprobe(int, int, MPI_Comm, int*,
 }
 HEDDLE_CHECKED(MPI_Irecv);
 
-HEDDLE_PUBLIC int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
   return api::irecv_at_once(buf, count, datatype, source, tag, comm, request, [=]() noexcept { return checked_MPI_Irecv(buf, count, datatype, source, tag, comm, request); });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irecv) int MPI_Irecv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irecv) int MPI_Irecv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
 [[gnu::noinline]] static int checked_MPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Irecv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
@@ -202,7 +202,7 @@ HEDDLE_PUBLIC int PMPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype d
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irsend_c) int MPI_Irsend_c(const void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-[[gnu::noinline]] static int checked_MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
+[[gnu::hot]] [[gnu::noinline]] static int checked_MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Isend", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
@@ -216,10 +216,10 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irsend_c) int MPI_Irsend_c(const void*, MPI_Coun
 }
 HEDDLE_CHECKED(MPI_Isend);
 
-HEDDLE_PUBLIC int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   return api::isend_at_once(buf, count, datatype, dest, tag, comm, request, [=]() noexcept { return checked_MPI_Isend(buf, count, datatype, dest, tag, comm, request); });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Isend) int MPI_Isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Isend) int MPI_Isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
 [[gnu::noinline]] static int checked_MPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Isend_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
@@ -381,7 +381,7 @@ HEDDLE_PUBLIC int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* sta
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Probe) int MPI_Probe(int, int, MPI_Comm, MPI_Status*);
 
-HEDDLE_PUBLIC int PMPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
   return call<kRunning>("MPI_Recv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
@@ -392,7 +392,7 @@ HEDDLE_PUBLIC int PMPI_Recv(void* buf, int count, MPI_Datatype datatype, int sou
     return api::recv(buf, count, *datatype_, source, tag, comm_, status);
   });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Recv) int MPI_Recv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status*);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Recv) int MPI_Recv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status*);
 
 HEDDLE_PUBLIC int PMPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
   return call<kRunning>("MPI_Recv_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
@@ -489,7 +489,7 @@ HEDDLE_PUBLIC int PMPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Dataty
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Rsend_init_c) int MPI_Rsend_init_c(const void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-[[gnu::noinline]] static int checked_MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) noexcept {
+[[gnu::hot]] [[gnu::noinline]] static int checked_MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) noexcept {
   return call<kRunning>("MPI_Send", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
@@ -502,10 +502,10 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Rsend_init_c) int MPI_Rsend_init_c(const void*, 
 }
 HEDDLE_CHECKED(MPI_Send);
 
-HEDDLE_PUBLIC int PMPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   return api::send_at_once(buf, count, datatype, dest, tag, comm, [=]() noexcept { return checked_MPI_Send(buf, count, datatype, dest, tag, comm); });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Send) int MPI_Send(const void*, int, MPI_Datatype, int, int, MPI_Comm);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Send) int MPI_Send(const void*, int, MPI_Datatype, int, int, MPI_Comm);
 
 [[gnu::noinline]] static int checked_MPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) noexcept {
   return call<kRunning>("MPI_Send_c", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {

@@ -139,12 +139,12 @@ HEDDLE_PUBLIC int PMPI_Request_get_status_some(int incount, const MPI_Request ar
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Request_get_status_some) int MPI_Request_get_status_some(int, const MPI_Request [], int*, int [], MPI_Status []);
 
-HEDDLE_PUBLIC int PMPI_Start(MPI_Request* request) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Start(MPI_Request* request) {
   return call<kRunning>("MPI_Start", OnRequest{"request", request, kMustBeLive}, [&]() -> Status {
     return api::start(request);
   });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Start) int MPI_Start(MPI_Request*);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Start) int MPI_Start(MPI_Request*);
 
 HEDDLE_PUBLIC int PMPI_Startall(int count, MPI_Request array_of_requests[]) {
   return call<kRunning>("MPI_Startall", OnRequests{"array_of_requests", "count", count, array_of_requests, kMustBeLive}, [&]() -> Status {
@@ -292,19 +292,19 @@ HEDDLE_PUBLIC int PMPI_Testsome(int incount, MPI_Request array_of_requests[], in
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Testsome) int MPI_Testsome(int, MPI_Request [], int*, int [], MPI_Status []);
 
-[[gnu::noinline]] static int checked_MPI_Wait(MPI_Request* request, MPI_Status* status) noexcept {
+[[gnu::hot]] [[gnu::noinline]] static int checked_MPI_Wait(MPI_Request* request, MPI_Status* status) noexcept {
   return call<kRunning>("MPI_Wait", OnRequest{"request", request, kMayBeNull}, [&]() -> Status {
     return api::wait(request, status);
   });
 }
 HEDDLE_CHECKED(MPI_Wait);
 
-HEDDLE_PUBLIC int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
   return api::wait_at_once(request, status, checked_MPI_Wait);
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Wait) int MPI_Wait(MPI_Request*, MPI_Status*);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Wait) int MPI_Wait(MPI_Request*, MPI_Status*);
 
-[[gnu::noinline]] static int checked_MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) noexcept {
+[[gnu::hot]] [[gnu::noinline]] static int checked_MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) noexcept {
   return call<kRunning>("MPI_Waitall", OnRequests{"array_of_requests", "count", count, array_of_requests, kMayBeNull}, [&]() -> Status {
     HEDDLE_TRY(not_negative(MPI_ERR_COUNT, "count", count));
     return api::waitall(count, array_of_requests, array_of_statuses);
@@ -312,10 +312,10 @@ HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Wait) int MPI_Wait(MPI_Request*, MPI_Status*);
 }
 HEDDLE_CHECKED(MPI_Waitall);
 
-HEDDLE_PUBLIC int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
+[[gnu::hot]] HEDDLE_PUBLIC int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
   return api::waitall_at_once(count, array_of_requests, array_of_statuses, [=]() noexcept { return checked_MPI_Waitall(count, array_of_requests, array_of_statuses); });
 }
-HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Waitall) int MPI_Waitall(int, MPI_Request [], MPI_Status []);
+[[gnu::hot]] HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Waitall) int MPI_Waitall(int, MPI_Request [], MPI_Status []);
 
 HEDDLE_PUBLIC int PMPI_Waitany(int count, MPI_Request array_of_requests[], int* index, MPI_Status* status) {
   return call<kRunning>("MPI_Waitany", OnRequests{"array_of_requests", "count", count, array_of_requests, kMayBeNull}, [&]() -> Status {
