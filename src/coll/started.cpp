@@ -56,11 +56,16 @@ void destroy(mpi::Request& request) {
   operations.give_back(&operation);
 }
 
+// Of a persistent one that always goes by messages: for all its runs.
+bool keeps_schedule(const BoardOperation& operation) noexcept {
+  return operation.own_board != nullptr && operation.course.way == Way::kMessages;
+}
+
 [[gnu::hot]] bool end(BoardOperation& operation, Status status) noexcept {
   operation.waits.reset();
   operation.sleeps.reset();
   if (operation.own_board == nullptr) operation.board->end_apart(operation.apart);
-  if (operation.is_by_messages) operation.schedule.reset();
+  if (operation.is_by_messages && !keeps_schedule(operation)) operation.schedule.reset();
   operation.error = status.error_class();
   p2p::finish(operation);
   return true;
@@ -80,16 +85,23 @@ bool refuse(BoardOperation& operation, Status why) noexcept {
   return end(operation, why);
 }
 
-bool turn_to_messages(BoardOperation& operation) noexcept {
+// `last`: the turn that it was, if there was one.
+Status write_schedule(BoardOperation& operation, Turn* last) noexcept {
   mpi::Comm& comm = *operation.comm;
+  Schedule& schedule = operation.schedule.emplace(comm.rank, comm.size, 0, &comm.plans);
+  operation.run->has_part() ? operation.run->build_rest(schedule, *last) : operation.steps(schedule);
+  schedule.join();
+  return schedule.failed() ? failure(comm, schedule) : Status::ok();
+}
+
+bool turn_to_messages(BoardOperation& operation) noexcept {
   operation.is_by_messages = true;
   operation.messages.restart();
   operation.refusal.clear();
-  Schedule& schedule = operation.schedule.emplace(comm.rank, comm.size, 0, &comm.plans);
-  Turn& last = *operation.turns[operation.turn % 2];
-  operation.run->has_part() ? operation.run->build_rest(schedule, last) : operation.steps(schedule);
-  schedule.join();
-  if (schedule.failed()) return refuse(operation, failure(comm, schedule));
+  if (!keeps_schedule(operation)) {
+    const Status written = write_schedule(operation, &*operation.turns[operation.turn % 2]);
+    if (!written) return refuse(operation, written);
+  }
   operation.at = {};
   return go_on_by_messages(operation);
 }
@@ -276,9 +288,10 @@ Status open_board(mpi::Comm& comm, wire::Board& common, const Course& course, Bo
   return Status::ok();
 }
 
-Outcome make_persistent(mpi::Comm& comm, const Start& start, const Course& course, wire::Board& common, bool has_gaps) {
+// `by_board`: a part of it goes that way at this rank.
+Outcome make_persistent(mpi::Comm& comm, const Start& start, const Course& course, wire::Board& common, bool by_board) {
   const auto bytes = static_cast<std::int64_t>(course.round.bytes);
-  std::int64_t least_of[] = {course.way != Way::kMessages && !has_gaps, bytes, -bytes};
+  std::int64_t least_of[] = {by_board, bytes, -bytes};
   if (Status s = least(comm, least_of, 3); !s) return s;
   // Ranks whose arguments do not match hear of it in each run.
   if (least_of[0] == 0 || least_of[1] != -least_of[2]) return {};
@@ -290,8 +303,9 @@ Outcome make_persistent(mpi::Comm& comm, const Start& start, const Course& cours
     next_tag(comm);  // as those ranks that have one
   }
   bool opened = false;
-  const Status status = open_board(comm, common, course, operation, &opened);
-  if (!opened && operation != nullptr) destroy(*operation);
+  Status status = open_board(comm, common, course, operation, &opened);
+  if (opened && course.way == Way::kMessages) status = write_schedule(*operation, nullptr);
+  if ((!opened || !status) && operation != nullptr) destroy(*operation);
   if (!status) return status;
   if (!opened) return {};
   *start.form.request = mpi::to_handle(static_cast<mpi::Request*>(operation));
@@ -313,7 +327,11 @@ Outcome set_up(mpi::Comm& comm, const Start& start, Course course, Does does, st
   course.piece = piece_of(round.bytes, room);
   if (course.way == Way::kPieces && does == Does::kAllreduces)
     course = by_root(member_of(comm), course.round, course.piece);
-  if (is_persistent) return make_persistent(comm, start, course, *common, has_gaps);
+  if (is_persistent) {
+    // Where ranks share cores and each gives to each, they meet before: who runs ahead sends what nobody has asked for yet.
+    const bool meets = does == Does::kExchanges && !common->has_cores();
+    return make_persistent(comm, start, course, *common, (course.way != Way::kMessages || meets) && !has_gaps);
+  }
   if (has_gaps) return {};
   BoardOperation* operation = operations.take(comm, course, start.steps);
   if (operation == nullptr) {  // the numbers and the tag that the others take

@@ -64,9 +64,7 @@ void Domain::set_unlimited(bool unlimited) noexcept {
     moved += progress_elsewhere(vci, in_turn);
   }
   bool contended = false;
-  const std::uint32_t before = advances();
-  if (!tasks_.empty()) moved += run_tasks(tasks_, &contended);
-  return moved + (advances() != before ? 1 : 0);
+  return moved + step_tasks(&contended);
 }
 
 unsigned Domain::poll_others(Vci& vci) noexcept {
@@ -138,6 +136,13 @@ void Domain::progress_once(Vci& vci) noexcept {
   }
 }
 
+[[gnu::hot]] unsigned Domain::step_tasks(bool* contended, bool before_sleep) noexcept {
+  if (tasks_.empty()) return 0;
+  const std::uint32_t before = advances();
+  const unsigned ended = run_tasks(tasks_, contended, before_sleep);
+  return ended + (advances() != before ? 1 : 0);
+}
+
 unsigned Domain::look(bool tasks, bool* contended) noexcept {
   unsigned moved = 0;
   for (std::uint32_t used = pool_.used(); used != 0; used &= used - 1) {
@@ -148,9 +153,60 @@ unsigned Domain::look(bool tasks, bool* contended) noexcept {
       moved += run_tasks(vci.idle_tasks(), contended);
     }
   }
-  const std::uint32_t before = advances();
-  if (tasks && !tasks_.empty()) moved += run_tasks(tasks_, contended, /*before_sleep=*/true);
-  return moved + (advances() != before ? 1 : 0);
+  return moved + (tasks ? step_tasks(contended, /*before_sleep=*/true) : 0);
+}
+
+[[gnu::hot]] void Domain::wait_on(Vci& vci, Patience::Learnt& learnt, Asked done, Asked expects) noexcept {
+  const std::uint32_t waiters = waiters_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (waiters > most_waiters_.load(std::memory_order_relaxed)) most_waiters_.store(waiters, std::memory_order_relaxed);
+  Patience patience(learnt, round_cost_, more_than_cores(most_waiters_), few_);
+  bool finished = false;
+  for (unsigned round = 0; !finished && !done(); ++round) {
+    if (round % kLookEvery == kLookEvery - 1) {
+      look_for_losses();
+      expects();
+    }
+    const bool moved = progress(vci, round) != 0 || progress_idle(vci) != 0;
+    events().tell();
+    if (moved) {
+      patience.restart();
+      continue;
+    }
+    switch (patience.next(crowded(), kSpins, yields_, options_.linger_ns)) {
+      case Patience::Step::kSpin:
+        cpu_relax();
+        break;
+      case Patience::Step::kYield: {
+        patience.yield();
+        // Before what others have sent meanwhile is looked at: a task may now post what that is for.
+        bool contended = false;
+        if (step_tasks(&contended) != 0) patience.restart();
+        break;
+      }
+      case Patience::Step::kSleep:
+        finished = fall_asleep(patience, done, expects);
+        break;
+    }
+  }
+  patience.end();
+  waiters_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// True: done() was, before the sleep.
+[[gnu::cold]] bool Domain::fall_asleep(Patience& patience, Asked done, Asked expects) noexcept {
+  look_for_losses();
+  expects();
+  if (is_expecting() && !crowded()) {
+    patience.go_on();
+    return false;
+  }
+  bool contended = false, finished = false;
+  sleep([&] {
+    contended = false;
+    return look(true, &contended) != 0 || contended || (finished = done());
+  });
+  if (contended) yield_core();  // whoever holds what was to be looked at may wait for this core
+  return finished;
 }
 
 // What comes from here on wakes whoever sleeps; false: something is there.

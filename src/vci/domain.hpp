@@ -180,12 +180,32 @@ class Domain {
  private:
   bool arm_wires() noexcept;
   unsigned run_tasks(TaskList& tasks, bool* contended, bool before_sleep = false) noexcept;
+  // Those of all VCIs: how many ended, and one more if any got on.
+  unsigned step_tasks(bool* contended, bool before_sleep = false) noexcept;
   [[gnu::noinline]] unsigned progress_elsewhere(Vci& vci, bool in_turn) noexcept;
   void learn_from_look(bool brings) noexcept;
   template <class Done>
   bool comes_soon(Vci& vci, Done&& done) noexcept;
-  template <class Done, class Expects>
-  [[gnu::noinline, gnu::cold]] bool fall_asleep(Patience& patience, Done&& done, Expects&& expects) noexcept;
+  // done() or expects() of a wait: there are many kinds of them, and one loop that asks them.
+  class Asked {
+   public:
+    template <class What>
+    explicit Asked(What& what) noexcept
+        : it_(const_cast<void*>(static_cast<const void*>(&what))), ask_([](void* it) {
+            if constexpr (std::is_void_v<decltype(what())>) {
+              return (*static_cast<What*>(it))(), true;
+            } else {
+              return static_cast<bool>((*static_cast<What*>(it))());
+            }
+          }) {}
+    bool operator()() const { return ask_(it_); }
+
+   private:
+    void* it_;
+    bool (*ask_)(void*);
+  };
+  void wait_on(Vci& vci, Patience::Learnt& learnt, Asked done, Asked expects) noexcept;
+  bool fall_asleep(Patience& patience, Asked done, Asked expects) noexcept;
   // After a round in vain.
   unsigned progress_idle(Vci& vci) noexcept { return vci.idle_tasks().empty() ? 0 : run_idle_tasks(vci); }
   [[gnu::noinline]] unsigned run_idle_tasks(Vci& vci) noexcept;
@@ -268,59 +288,13 @@ template <class Done>
   return false;
 }
 
-// True: done() was, before the sleep.
-template <class Done, class Expects>
-bool Domain::fall_asleep(Patience& patience, Done&& done, Expects&& expects) noexcept {
-  look_for_losses();
-  expects();
-  if (is_expecting() && !crowded()) {
-    patience.go_on();
-    return false;
-  }
-  bool contended = false, finished = false;
-  sleep([&] {
-    contended = false;
-    return look(true, &contended) != 0 || contended || (finished = done());
-  });
-  if (contended) yield_core();  // whoever holds what was to be looked at may wait for this core
-  return finished;
-}
-
 template <class Done, class Expects>
 [[gnu::hot]] void Domain::wait(Vci& vci, Done&& done, Expects&& expects) noexcept {
   if (losses_.count() != 0) progress(vci, 0);  // who gives up at once must still take what living peers send
   if (done()) return;
   Patience::Learnt& learnt = Patience::learnt();
   if (!more_than_cores(most_waiters_) && Patience::may_poll(learnt, uncounted_) && comes_soon(vci, done)) return;
-  const std::uint32_t waiters = waiters_.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (waiters > most_waiters_.load(std::memory_order_relaxed)) most_waiters_.store(waiters, std::memory_order_relaxed);
-  Patience patience(learnt, round_cost_, more_than_cores(most_waiters_), few_);
-  bool finished = false;
-  for (unsigned round = 0; !finished && !done(); ++round) {
-    if (round % kLookEvery == kLookEvery - 1) {
-      look_for_losses();
-      expects();
-    }
-    const bool moved = progress(vci, round) != 0 || progress_idle(vci) != 0;
-    events().tell();
-    if (moved) {
-      patience.restart();
-      continue;
-    }
-    switch (patience.next(crowded(), kSpins, yields_, options_.linger_ns)) {
-      case Patience::Step::kSpin:
-        cpu_relax();
-        break;
-      case Patience::Step::kYield:
-        patience.yield();
-        break;
-      case Patience::Step::kSleep:
-        finished = fall_asleep(patience, done, expects);
-        break;
-    }
-  }
-  patience.end();
-  waiters_.fetch_sub(1, std::memory_order_relaxed);
+  wait_on(vci, learnt, Asked(done), Asked(expects));
 }
 
 }  // namespace heddle::vci
