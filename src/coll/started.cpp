@@ -159,7 +159,7 @@ bool turn_to_messages(BoardOperation& operation) noexcept {
       run.show(operation.turn, now, operation.turn != 0 ? &*operation.turns[(operation.turn + 1) % 2] : nullptr);
       operation.has_shown = true;
       is_here = all_are_here(operation, now);
-      if (!is_here) now.between_show_and_look();  // this program may compute now, while others sleep
+      if (!is_here) now.between_show_and_look_again();  // this program may compute now, while others sleep
     }
     if (!is_here && !all_are_here(operation, now)) {
       if (!before_sleep || operation.sleeps) return false;

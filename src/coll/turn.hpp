@@ -82,7 +82,7 @@ class Turn {
 
   // The same without waiting. `*next`: the first that has not come, as far as an earlier look has found; at first `first`.
   bool may_show(std::size_t bytes) noexcept { return board_.is_free(op_, bytes); }
-  void between_show_and_look() noexcept { board_.between_show_and_look(); }
+  void between_show_and_look_again() noexcept { board_.between_show_and_look_again(); }
   bool has_come(std::uint32_t rank) noexcept { return board_.has_shown(op_, rank); }
   bool have_come(int first, int last, std::uint32_t* next) noexcept {
     if (last - first + 1 == comm_.size) return board_.all_have_shown(op_, next);

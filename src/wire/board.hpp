@@ -122,8 +122,9 @@ class Board {
       ring_everybody();
   }
   void show_apart(std::uint64_t op, std::uint64_t claim) noexcept { lines_.show_apart(op, claim); }
-  // Of ranks that show at the same time and look only once, at least one sees all the others if this is between the two at each.
-  void between_show_and_look() noexcept { lines_.between_show_and_look(); }
+  // For ranks that show at the same time, look in vain, and then do not wait: if somebody sleeps until all have shown, at least one of
+  // them sees in another look that all have.
+  void between_show_and_look_again() noexcept { lines_.between_show_and_look_again(); }
 
   bool has_shown(std::uint64_t op, std::uint32_t rank) noexcept { return lines_.has_shown(op, rank); }
   // `*next`: the first rank that has not, as far as an earlier look has found; at first 0.

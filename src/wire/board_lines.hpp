@@ -15,8 +15,8 @@
 //          somebody only when somebody waits for a place. Both stand in the head.
 // Threads: operations begin, and those that are not apart are shown and awaited, one at a time; each apart by one thread at a time, which
 //          may be another. end_apart() by any.
-// Order:   `shown` and `through` are published with release, after what was written and what was read. Who shows and looks only once has
-//          a fence in between; a sleeper one of its own (doorbell.hpp). Looks at `through` are sequentially consistent, as is begin_to_wait(). `apart_` is counted down with release: who sees none publishes also what those apart have read.
+// Order:   `shown` and `through` are published with release, after what was written and what was read. Who shows, looks, and goes on while somebody sleeps
+//          has a fence in between; a sleeper one of its own (doorbell.hpp). Looks at `through` are sequentially consistent, as is begin_to_wait(). `apart_` is counted down with release: who sees none publishes also what those apart have read.
 // Cost:    to show: three stores, a load of its own and one of the head; to look: a line of each.
 #pragma once
 
@@ -88,9 +88,12 @@ class BasicBoardLines {
     own.claim = claim;
     own.shown.store(op, std::memory_order_release);
   }
-  // Of ranks that show at the same time and look only once, at least one sees all the others if this is between the two at each. Writing
-  // the line once more, with an exchange, would do the same, and take it from those who read it.
-  void between_show_and_look() noexcept { Atomics::fence(std::memory_order_seq_cst); }
+  // For ranks that show at the same time, look in vain, and then do not wait: if somebody sleeps until all have shown, at least one of
+  // them sees in another look that all have. Who is about to sleep and is not seen here yet sees itself what this rank has shown, by its
+  // heavy fence. Writing the line once more, with an exchange, would do the same as the fence, and take it from those who read it.
+  void between_show_and_look_again() noexcept {
+    if (has_sleeping()) Atomics::fence(std::memory_order_seq_cst);
+  }
 
   bool has_shown(std::uint64_t op, std::uint32_t rank) noexcept {
     return line(op, rank).shown.load(std::memory_order_acquire) >= op;

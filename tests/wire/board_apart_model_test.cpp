@@ -51,7 +51,7 @@ struct Beside : Node<Atomics, Mutex> {
     this->show_apart(self, op);
     if (!sleeps) return;
     std::uint32_t next = 0;
-    (*this)[self].between_show_and_look();
+    (*this)[self].between_show_and_look_again();
     if ((*this)[self].all_have_shown(op, &next)) this->ring_once(self, op);
   }
   void end(std::uint32_t self, std::uint64_t op, typename Lines::Apart& which) {
