@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/futex.hpp"
 #include "base/slab.hpp"
 #include "coll/operation.hpp"
 #include "mpi/handle.hpp"
@@ -85,11 +86,11 @@ bool refuse(BoardOperation& operation, Status why) noexcept {
   return end(operation, why);
 }
 
-// `last`: the turn that it was, if there was one.
-Status write_schedule(BoardOperation& operation, Turn* last) noexcept {
+Status write_schedule(BoardOperation& operation) noexcept {
   mpi::Comm& comm = *operation.comm;
   Schedule& schedule = operation.schedule.emplace(comm.rank, comm.size, 0, &comm.plans);
-  operation.run->has_part() ? operation.run->build_rest(schedule, *last) : operation.steps(schedule);
+  const bool is_rest = operation.run.has_value() && operation.run->has_part();
+  is_rest ? operation.run->build_rest(schedule, *operation.turns[operation.turn % 2]) : operation.steps(schedule);
   schedule.join();
   return schedule.failed() ? failure(comm, schedule) : Status::ok();
 }
@@ -99,8 +100,7 @@ bool turn_to_messages(BoardOperation& operation) noexcept {
   operation.messages.restart();
   operation.refusal.clear();
   if (!keeps_schedule(operation)) {
-    const Status written = write_schedule(operation, &*operation.turns[operation.turn % 2]);
-    if (!written) return refuse(operation, written);
+    if (const Status written = write_schedule(operation); !written) return refuse(operation, written);
   }
   operation.at = {};
   return go_on_by_messages(operation);
@@ -130,9 +130,13 @@ bool turn_to_messages(BoardOperation& operation) noexcept {
   if (!now.may_show(bytes)) {
     if (!before_sleep || operation.waits) return false;
     operation.waits.emplace(*operation.board);
+    heavy_fence();
     if (!now.may_show(bytes)) return false;
   }
-  operation.waits.reset();
+  if (operation.waits) {
+    operation.waits.reset();
+    operation.vci->domain().note_advance();  // who sleeps for it has told the board of that alone
+  }
   return true;
 }
 
@@ -164,6 +168,7 @@ bool turn_to_messages(BoardOperation& operation) noexcept {
     if (!is_here && !all_are_here(operation, now)) {
       if (!before_sleep || operation.sleeps) return false;
       operation.sleeps.emplace(*operation.board);
+      heavy_fence();  // that of the sleep (doorbell.hpp) came before the board was told
       if (!all_are_here(operation, now)) return false;
     }
     operation.sleeps.reset();
@@ -262,7 +267,7 @@ wire::Board::Shape shape_of(const mpi::Comm& comm, const wire::Board& common, co
   }
 }
 
-// False: some rank has no memory for it, or not even for the request.
+// False: some rank has no memory for it, or not even for the request, or no steps.
 Status open_board(mpi::Comm& comm, wire::Board& common, const Course& course, BoardOperation* operation, bool* opened) {
   const wire::Board::Shape shape = shape_of(comm, common, course);
   std::uint64_t offset = 0;
@@ -275,7 +280,8 @@ Status open_board(mpi::Comm& comm, wire::Board& common, const Course& course, Bo
   wire::Board* board = nullptr;
   const auto self = static_cast<std::uint32_t>(comm.rank);
   std::int64_t good = offset != 0 && operation != nullptr &&
-                      wire::Board::open(common.node(), offset, shape, self, common.regions(), &board).is_ok();
+                      wire::Board::open(common.node(), offset, shape, self, common.regions(), &board).is_ok() &&
+                      (course.way != Way::kMessages || write_schedule(*operation).is_ok());
   std::unique_ptr<wire::Board> own(board);
   const Status agreed = least(comm, &good, 1);
   *opened = agreed && good != 0;
@@ -303,9 +309,8 @@ Outcome make_persistent(mpi::Comm& comm, const Start& start, const Course& cours
     next_tag(comm);  // as those ranks that have one
   }
   bool opened = false;
-  Status status = open_board(comm, common, course, operation, &opened);
-  if (opened && course.way == Way::kMessages) status = write_schedule(*operation, nullptr);
-  if ((!opened || !status) && operation != nullptr) destroy(*operation);
+  const Status status = open_board(comm, common, course, operation, &opened);
+  if (!opened && operation != nullptr) destroy(*operation);
   if (!status) return status;
   if (!opened) return {};
   *start.form.request = mpi::to_handle(static_cast<mpi::Request*>(operation));

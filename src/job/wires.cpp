@@ -223,6 +223,7 @@ Status open_fabric(const WireContext& context, const SipKey& key, bool shm_is_al
     options.has_left = [all_stay = context.all_stay](wire::ProcessId, std::uint16_t) {
       return all_stay() ? std::optional(false) : std::nullopt;
     };
+    options.can_tell_later = false;
   }
   options.ring = [&bell] { bell.ring(); };
   options.lost = context.lost;

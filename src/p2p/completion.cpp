@@ -186,7 +186,7 @@ Status waitall_in_order(int count, MPI_Request requests[]) {
   return consume_one(handle, *request, status);
 }
 
-[[gnu::hot]] Status test(MPI_Request* handle, int* flag, MPI_Status* status) {
+Status test(MPI_Request* handle, int* flag, MPI_Status* status) {
   Request* request = mpi::from_handle(*handle);
   if (!p2p::is_active(request)) {
     *flag = 1;

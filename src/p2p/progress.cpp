@@ -153,7 +153,7 @@ bool wait_or_keep_copy(SendRequest& send) noexcept {
   return kept;
 }
 
-[[gnu::hot]] bool test(Request& request) {
+bool test(Request& request) {
   if (request.is_complete()) return true;
   vci::Domain& domain = request.vci->domain();
   domain.progress_once(*request.vci);

@@ -140,7 +140,9 @@ void Domain::progress_once(Vci& vci) noexcept {
   if (tasks_.empty()) return 0;
   const std::uint32_t before = advances();
   const unsigned ended = run_tasks(tasks_, contended, before_sleep);
-  return ended + (advances() != before ? 1 : 0);
+  if (advances() == before) return ended;
+  if (options_.threaded) bell().ring();  // who sleeps has told others of what the task waited for before
+  return ended + 1;
 }
 
 unsigned Domain::look(bool tasks, bool* contended) noexcept {

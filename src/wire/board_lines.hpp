@@ -12,7 +12,8 @@
 //
 //          Sleepers are woken by few: of hundreds of ranks that each call the kernel for each sleeper, most would do so for one that has
 //          been woken and has no core yet. So of those who see that all have come one wakes the others, and who reads on wakes
-//          somebody only when somebody waits for a place. Both stand in the head.
+//          somebody only when somebody waits for a place. Nobody is looked up but where somebody sleeps for what others show. All three
+//          stand in the head.
 // Threads: operations begin, and those that are not apart are shown and awaited, one at a time; each apart by one thread at a time, which
 //          may be another. end_apart() by any.
 // Order:   `shown` and `through` are published with release, after what was written and what was read. Who shows, looks, and goes on while somebody sleeps
@@ -126,8 +127,8 @@ class BasicBoardLines {
     Atomics::light_fence();
     return head_.waiting.load(std::memory_order_relaxed) != 0;
   }
-  // Around each sleep of a rank that waits for what others show: before it looks for the last time, when the others can see that it
-  // sleeps (doorbell.hpp), until it has found it.
+  // Around each sleep of a rank that waits for what others show. After the first of them comes a heavy fence, that of the sleep
+  // (doorbell.hpp) or another, and then the last look.
   void begin_to_sleep() noexcept { head_.sleeping.fetch_add(1, std::memory_order_seq_cst); }
   void end_sleep() noexcept { head_.sleeping.fetch_sub(1, std::memory_order_relaxed); }
   // After show(), and after all_have_shown(): whether somebody may have to be woken.

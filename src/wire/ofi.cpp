@@ -77,6 +77,7 @@ Status OfiWire::start_watch() {
   options.activity = [this] { return activity(); };
   options.lost = options_.lost;
   options.has_left = options_.has_left;
+  options.can_tell_later = options_.can_tell_later;
   return watch_.start(waker_, std::move(options));
 }
 

@@ -50,6 +50,7 @@ struct OfiOptions {
   std::function<void(std::uint16_t port)> leave;
   // Whether a peer has left so. Nothing: that cannot be told now.
   std::function<std::optional<bool>(ProcessId, std::uint16_t port)> has_left;
+  bool can_tell_later = true;  // where that says nothing now
   // Rings whoever sleeps in this process.
   std::function<void()> ring;
   // A peer cannot be reached any more, nobody knows what is lost.

@@ -145,7 +145,7 @@ void Watch::judge_refusing() {
   for (const auto& [id, at, is_needed] : refusing) {
     const std::uint16_t port = ntohs(at.sin_port);
     const std::optional<bool> left = options_.has_left(id, port);
-    if (!left && !is_needed) continue;
+    if (!left && (options_.can_tell_later || !is_needed)) continue;
     {
       std::lock_guard lock(mutex_);
       Peer& peer = peers_[id];

@@ -10,7 +10,7 @@
 // Limits:  at most 64 peers are watched at once, in turn: each is asked twice before the next comes, so n peers take about
 //          n / 64 * 2 s more until a silent one is noticed. A peer that hangs up without an answer is not judged: it
 //          may have no descriptor left. One whose host refuses the first connection has ended, maybe in order, or cannot be
-//          reached: it is lost unless somebody knows that it may have left; where nobody can tell, once it is waited for and
+//          reached: it is lost unless somebody knows that it may have left; where nobody can ever tell, once it is waited for and
 //          nothing has come from anybody for the detection time: it sends no more, either way. Time counts
 //          while this process waits and gets to run; of a step that came late not more than twice its length does. A
 //          process that is stopped (a debugger) is silent.
@@ -55,6 +55,7 @@ struct WatchOptions {
   // Whether a peer has gone in order, of whose port connections are refused. Nothing: that cannot be told now. Empty: it
   // can never be. In the waker.
   std::function<std::optional<bool>(ProcessId, std::uint16_t port)> has_left;
+  bool can_tell_later = true;  // where has_left says nothing now
 };
 
 class Watch {

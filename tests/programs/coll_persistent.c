@@ -199,7 +199,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 5; i++) {
     root_ahead(lengths[i] > 300 ? 20000 : lengths[i]);
     start_is_local(lengths[i] > 300 ? 20000 : lengths[i]);
-    every_kind(lengths[i] > 300 ? 2000 : lengths[i]);
+    every_kind(lengths[i] > 300 ? 5000 : lengths[i]);
   }
   return finish();
 }

@@ -123,6 +123,29 @@ TEST(Wake, WhenThereIsANewTask) {
   }));
 }
 
+// Others know whom to wake for what the task waited for before.
+TEST(Wake, WhenATaskGetsOn) {
+  struct Stepped : Task {
+    Domain* domain;
+    std::atomic<bool> may_get_on{false}, over{false};
+  };
+  Process process;
+  Stepped task;
+  task.domain = process.domain.get();
+  task.step = [](Task& stepped) {
+    auto& self = static_cast<Stepped&>(stepped);
+    if (self.may_get_on.exchange(false)) self.domain->note_advance();
+    return self.over.load();
+  };
+  process.domain->add_task(task);
+  EXPECT_TRUE(wakes(process, [&] {
+    task.may_get_on = true;
+    process.domain->progress(process.domain->vci(0), 0);
+  }));
+  task.over = true;
+  process.domain->progress(process.domain->vci(0), 0);
+}
+
 // Such as one that a probe waits for.
 TEST(Wake, WhenAMessageIsTakenFromANetwork) {
   Process process;

@@ -88,7 +88,10 @@ struct Node {
   void sleep_for_room(std::uint32_t rank, std::uint64_t op, bool second_look) {
     if (is_free(rank, op)) return;
     boards[rank].begin_to_wait();
-    nap(rank, second_look, [&] { return is_free(rank, op); });
+    for (bool is_done = false; !is_done;) {
+      bells[rank].sleep(1, [&] { return second_look && (is_done = is_free(rank, op)); });
+      if (!second_look) is_done = is_free(rank, op);
+    }
     boards[rank].end_wait();
   }
   // As Board::ring_once().
@@ -109,32 +112,30 @@ struct Node {
   static void spin(Done&& done) {
     while (!done()) Atomics::pause();
   }
-  // As Turn::await(), and as Domain::wait(): a look, and another when all would see that this rank is about to sleep. `told_late`: the
-  // board only then.
+  // When a rank tells the board that it is about to sleep: before its bell (as Turn::await()), or between that and its last look, with a
+  // fence of its own (as a task) or without, or after that look.
+  enum class Tells { kBefore, kFenced, kUnfenced, kAfter };
+  // As Domain::wait(): a look, and another when all would see that this rank is about to sleep.
   template <class Done>
-  void sleep(std::uint32_t self, bool second_look, Done&& done, bool told_late = false) {
+  void sleep(std::uint32_t self, bool second_look, Done&& done, Tells when = Tells::kBefore) {
     if (done()) return;
-    if (!told_late) boards[self].begin_to_sleep();
-    nap(self, second_look, done, [&] {
-      if (std::exchange(told_late, false)) boards[self].begin_to_sleep();
-    });
-    if (!told_late) boards[self].end_sleep();
-  }
-  template <class Done, class Then>
-  void nap(std::uint32_t self, bool second_look, Done&& done, Then&& then) {
-    bool is_done = done();
+    bool told = false;
+    const auto tell = [&](bool now) {
+      if (now && !std::exchange(told, true)) boards[self].begin_to_sleep();
+    };
+    tell(when == Tells::kBefore);
+    bool is_done = false;
     while (!is_done) {
       bells[self].sleep(1, [&] {
+        tell(when == Tells::kFenced || when == Tells::kUnfenced);
+        if (when == Tells::kFenced) Atomics::heavy_fence();
         is_done = second_look && done();
-        then();
+        tell(when == Tells::kAfter);
         return is_done;
       });
       if (!second_look) is_done = done();
     }
-  }
-  template <class Done>
-  void nap(std::uint32_t self, bool second_look, Done&& done) {
-    nap(self, second_look, done, [] {});
+    boards[self].end_sleep();
   }
 
   alignas(kCacheLine) std::byte memory[Lines::bytes(kMostRanks, kMostLines)]{};
