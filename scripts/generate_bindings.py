@@ -581,7 +581,8 @@ def function(f, missing):
     checked, hot = "", "[[gnu::hot]] " if f.name in HOT else ""
     if f.stem in AT_ONCE:
         args = ", ".join(p.name for p in f.params)
-        checked = f"\n{hot}[[gnu::noinline]] static {f.returns} checked_{f.name}({params}) noexcept {{\n{body}}}\nHEDDLE_CHECKED({f.name});\n"
+        is_on_the_way = f.stem in {"MPI_Wait", "MPI_Waitall"}  # of what is not a message
+        checked = f"\n{hot if is_on_the_way else ''}[[gnu::noinline]] static {f.returns} checked_{f.name}({params}) noexcept {{\n{body}}}\nHEDDLE_CHECKED({f.name});\n"
         rest = f"checked_{f.name}" if f.stem == "MPI_Wait" else f"[=]() noexcept {{ return checked_{f.name}({args}); }}"
         body = f"  return api::{f.api}_at_once({args}, {rest});\n"
     return (f"{checked}\n{hot}HEDDLE_PUBLIC {f.returns} P{f.name}({params}) {{\n{body}}}\n"

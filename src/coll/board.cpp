@@ -25,7 +25,7 @@ namespace {
   return by_board(comm, start, barrier_round(member_of(comm)), Does::kShows, 0);
 }
 
-[[gnu::hot]] Status bcast_cell(mpi::Comm& comm, wire::Board& board, Buffer data, int root) {
+Status bcast_cell(mpi::Comm& comm, wire::Board& board, Buffer data, int root) {
   return carry_out(comm, board, bcast_round(member_of(comm), data, root));
 }
 

@@ -19,8 +19,7 @@ Way way_of(const mpi::Comm& comm, const wire::Board& board, const Round& round, 
 
 }  // namespace
 
-[[gnu::hot]] Status allreduce_cell(mpi::Comm& comm, wire::Board& board, std::size_t all, Buffer own, void* result,
-                                   const Op& op) {
+Status allreduce_cell(mpi::Comm& comm, wire::Board& board, std::size_t all, Buffer own, void* result, const Op& op) {
   const Round round = allreduce_round(member_of(comm), own, result, op);
   const Way way = comm.size == 2 || round.bytes <= kAlone ? Way::kCell : Way::kParts;
   return *go_through(comm, board, {round, way}, all);

@@ -30,7 +30,7 @@ Course by_root(Member me, const Round& all, std::size_t piece) noexcept {
   return {.round = to_root(me, all, 0), .way = Way::kPieces, .piece = piece, .then = then};
 }
 
-std::size_t Run::shown_bytes_of_turn(unsigned turn) const noexcept {
+std::size_t Run::shown_bytes_by_way(unsigned turn) const noexcept {
   const Round& round = course_.round;
   switch (course_.way) {
     case Way::kMessages:
@@ -122,7 +122,7 @@ Run::Next Run::take_piece(unsigned turn, Turn& now) noexcept {
   return all.is_last || !status_ ? Next::kOver : Next::kTurn;
 }
 
-void Run::show_turn(unsigned turn, Turn& now, Turn* before) noexcept {
+void Run::show_by_way(unsigned turn, Turn& now, Turn* before) noexcept {
   const Round& round = course_.round;
   switch (course_.way) {
     case Way::kMessages:
@@ -165,7 +165,7 @@ Place Run::place(unsigned turn) const noexcept {
   return {.good = good_, .part = part_};
 }
 
-Run::Next Run::act_in_turn(unsigned turn, Turn& now) noexcept {
+Run::Next Run::act_by_way(unsigned turn, Turn& now) noexcept {
   switch (course_.way) {
     case Way::kMessages:
       return Next::kMessages;

@@ -11,7 +11,8 @@
 //            kAllreduce  three: the same, and between them all read the parts of the others
 //            kPieces     one, to see that all agree; then one for each piece, through cells: of the root's data, of the operands for
 //                        it, of what all give to all; of an allreduce of the operands for rank 0, and then of its result
-//            kMessages   one, to see that all agree, since ranks that go different ways would wait for each other; then by messages
+//            kMessages   one, to see that all agree, since ranks that go different ways would wait for each other, or only to meet
+//                        (started.cpp); then by messages
 //          Data that do not lie in one piece somewhere, and what could not be read in the end, go by messages: all ranks know the
 //          same about that.
 // Threads: one at a time for a run.
@@ -108,16 +109,16 @@ class Run {
   int first(unsigned turn) const noexcept { return waits_for_all(turn) ? 0 : round_of(turn).first; }
   int last(unsigned turn) const noexcept { return waits_for_all(turn) ? comm_.size - 1 : round_of(turn).last; }
   std::size_t shown_bytes(unsigned turn) const noexcept {
-    if (course_.way != Way::kCell) return shown_bytes_of_turn(turn);
+    if (course_.way != Way::kCell) return shown_bytes_by_way(turn);
     return course_.round.shows.type != nullptr && !course_.round.is_kept ? course_.round.bytes : 0;
   }
   // shows them (`before`: the turn before, if there was one),
   void show(unsigned turn, Turn& now, Turn* before) noexcept {
-    course_.way == Way::kCell ? coll::show(now, course_.round) : show_turn(turn, now, before);
+    course_.way == Way::kCell ? coll::show(now, course_.round) : show_by_way(turn, now, before);
   }
   // and what follows when they have come.
   Next act(unsigned turn, Turn& now) noexcept {
-    if (course_.way != Way::kCell) return act_in_turn(turn, now);
+    if (course_.way != Way::kCell) return act_by_way(turn, now);
     status_ = take(now, course_.round);
     return Next::kOver;
   }
@@ -133,10 +134,10 @@ class Run {
   bool waits_for_all(unsigned turn) const noexcept {
     return course_.way != Way::kCell && (course_.way != Way::kPieces || turn == 0);
   }
-  // The same of those that have several turns.
-  std::size_t shown_bytes_of_turn(unsigned turn) const noexcept;
-  void show_turn(unsigned turn, Turn& now, Turn* before) noexcept;
-  Next act_in_turn(unsigned turn, Turn& now) noexcept;
+  // The same of all ways but kCell, which is inline: nearly all calls are of it (docs/decisions/hot-pages.md).
+  std::size_t shown_bytes_by_way(unsigned turn) const noexcept;
+  void show_by_way(unsigned turn, Turn& now, Turn* before) noexcept;
+  Next act_by_way(unsigned turn, Turn& now) noexcept;
   Pieces pieces_of(const Round& round) const noexcept;
   const Round& round_of(unsigned turn) const noexcept { return turn > then_after_ ? course_.then : course_.round; }
   struct Piece {

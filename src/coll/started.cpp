@@ -41,7 +41,7 @@ struct BoardOperation : mpi::Request, p2p::Task {
   Messages messages;
   std::optional<Schedule> schedule;
   Progress at;
-  std::string refusal;  // why there was none: the sentence of whichever thread tried to write it
+  std::string refusal;  // why the schedule could not be written: the sentence of whichever thread tried
 };
 
 constinit SharedSlab<BoardOperation, 8> operations;
@@ -57,7 +57,7 @@ void destroy(mpi::Request& request) {
   operations.give_back(&operation);
 }
 
-// Of a persistent one that always goes by messages: for all its runs.
+// Whether the schedule that open_board() wrote serves all runs: of a persistent one that always goes by messages.
 bool keeps_schedule(const BoardOperation& operation) noexcept {
   return operation.own_board != nullptr && operation.course.way == Way::kMessages;
 }
@@ -124,18 +124,25 @@ bool turn_to_messages(BoardOperation& operation) noexcept {
   return operation.first > operation.last || now.have_come(operation.first, operation.last, &operation.next);
 }
 
+// Before a sleep, and before the last look: the fence of the sleep (doorbell.hpp) came before the board is told. False: it knows already.
+template <class Told>
+bool tell(std::optional<Told>& told, wire::Board& board) noexcept {
+  if (told) return false;
+  told.emplace(board);
+  heavy_fence();
+  return true;
+}
+
 // Whether this rank may show. If not, and its thread is about to sleep, whoever reads on looks whom to wake (wire/board.hpp).
 [[gnu::hot]] bool has_room(BoardOperation& operation, Turn& now, bool before_sleep) noexcept {
   const std::size_t bytes = operation.run->shown_bytes(operation.turn);
   if (!now.may_show(bytes)) {
-    if (!before_sleep || operation.waits) return false;
-    operation.waits.emplace(*operation.board);
-    heavy_fence();
-    if (!now.may_show(bytes)) return false;
+    if (!before_sleep || !tell(operation.waits, *operation.board) || !now.may_show(bytes)) return false;
   }
   if (operation.waits) {
     operation.waits.reset();
-    operation.vci->domain().note_advance();  // who sleeps for it has told the board of that alone
+    operation.vci->domain()
+        .note_advance();  // another thread that sleeps has told the board only that it waits for a place
   }
   return true;
 }
@@ -166,10 +173,7 @@ bool turn_to_messages(BoardOperation& operation) noexcept {
       if (!is_here) now.between_show_and_look_again();  // this program may compute now, while others sleep
     }
     if (!is_here && !all_are_here(operation, now)) {
-      if (!before_sleep || operation.sleeps) return false;
-      operation.sleeps.emplace(*operation.board);
-      heavy_fence();  // that of the sleep (doorbell.hpp) came before the board was told
-      if (!all_are_here(operation, now)) return false;
+      if (!before_sleep || !tell(operation.sleeps, *operation.board) || !all_are_here(operation, now)) return false;
     }
     operation.sleeps.reset();
     if (!now.accept(operation.first, operation.last)) return end(operation, now.status());
@@ -211,7 +215,7 @@ bool turn_to_messages(BoardOperation& operation) noexcept {
 
 Status explain(const mpi::Request& request) {
   const auto& operation = static_cast<const BoardOperation&>(request);
-  if (!operation.is_by_messages || operation.refusal.empty()) return Status::ok();
+  if (!operation.is_by_messages || operation.refusal.empty()) return Status::ok();  // it may be an earlier run's
   return error(request.error, "%s", operation.refusal.c_str());
 }
 
@@ -294,7 +298,7 @@ Status open_board(mpi::Comm& comm, wire::Board& common, const Course& course, Bo
   return Status::ok();
 }
 
-// `by_board`: a part of it goes that way at this rank.
+// `by_board`: this rank would have a board for it, for all or to meet.
 Outcome make_persistent(mpi::Comm& comm, const Start& start, const Course& course, wire::Board& common, bool by_board) {
   const auto bytes = static_cast<std::int64_t>(course.round.bytes);
   std::int64_t least_of[] = {by_board, bytes, -bytes};

@@ -134,7 +134,24 @@ Status consume_some(int count, MPI_Request requests[], int* outcount, int indice
   return all;
 }
 
-// Consumes one that is complete.
+[[gnu::hot]] Status start_one(MPI_Request handle, MPI_Count index) {
+  Request* request = mpi::from_handle(handle);
+  if (request == nullptr || !request->persistent) {
+    return error(MPI_ERR_REQUEST, "request %lld is not persistent", static_cast<long long>(index));
+  }
+  if (request->active) {
+    return error(MPI_ERR_REQUEST, "request %lld is active; complete it before it is started again",
+                 static_cast<long long>(index));
+  }
+  const Status started = request->type->start(*request);
+  if (!started) {  // as it was before
+    request->active = false;
+    request->complete.store(1, std::memory_order_relaxed);
+  }
+  return started;
+}
+
+// Consumes one that is complete. REQUIRES: `*handle` is its own.
 [[gnu::hot]] Status consume_one(MPI_Request* handle, Request& request, MPI_Status* status) {
   p2p::settle(request);
   const Status outcome = p2p::outcome(request);
@@ -296,23 +313,6 @@ Status cancel(MPI_Request* handle) {
   // A round of progress first: a program that only posts and cancels until something has come must get it.
   if (!p2p::test(*request) && request->type->cancel != nullptr) request->type->cancel(*request);
   return Status::ok();
-}
-
-[[gnu::hot]] static Status start_one(MPI_Request handle, MPI_Count index) {
-  Request* request = mpi::from_handle(handle);
-  if (request == nullptr || !request->persistent) {
-    return error(MPI_ERR_REQUEST, "request %lld is not persistent", static_cast<long long>(index));
-  }
-  if (request->active) {
-    return error(MPI_ERR_REQUEST, "request %lld is active; complete it before it is started again",
-                 static_cast<long long>(index));
-  }
-  const Status started = request->type->start(*request);
-  if (!started) {  // as it was before
-    request->active = false;
-    request->complete.store(1, std::memory_order_relaxed);
-  }
-  return started;
 }
 
 [[gnu::hot]] Status start(MPI_Request* handle) { return start_one(*handle, 0); }

@@ -144,7 +144,6 @@ bool expect(const Comm& comm, int peer) noexcept {
 }
 
 bool expect(const Request& request) noexcept {
-  if (request.type == &kSendType) return expect(*request.comm, static_cast<const SendRequest&>(request).args.peer);
   return request.type == &kReceiveType && expect(*request.comm, static_cast<const ReceiveRequest&>(request).args.peer);
 }
 

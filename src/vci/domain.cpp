@@ -63,8 +63,7 @@ void Domain::set_unlimited(bool unlimited) noexcept {
   if (kWithout != Without::kLocks && (in_turn || keen_.load(std::memory_order_relaxed) != 0)) {
     moved += progress_elsewhere(vci, in_turn);
   }
-  bool contended = false;
-  return moved + step_tasks(&contended);
+  return moved + step_tasks();
 }
 
 unsigned Domain::poll_others(Vci& vci) noexcept {
@@ -141,7 +140,7 @@ void Domain::progress_once(Vci& vci) noexcept {
   const std::uint32_t before = advances();
   const unsigned ended = run_tasks(tasks_, contended, before_sleep);
   if (advances() == before) return ended;
-  if (options_.threaded) bell().ring();  // who sleeps has told others of what the task waited for before
+  if (options_.threaded) bell().ring();
   return ended + 1;
 }
 
@@ -158,7 +157,8 @@ unsigned Domain::look(bool tasks, bool* contended) noexcept {
   return moved + (tasks ? step_tasks(contended, /*before_sleep=*/true) : 0);
 }
 
-[[gnu::hot]] void Domain::wait_on(Vci& vci, Patience::Learnt& learnt, Asked done, Asked expects) noexcept {
+[[gnu::hot]] void Domain::wait_on(Vci& vci, Patience::Learnt& learnt, FunctionRef<bool()> done,
+                                  FunctionRef<void()> expects) noexcept {
   const std::uint32_t waiters = waiters_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (waiters > most_waiters_.load(std::memory_order_relaxed)) most_waiters_.store(waiters, std::memory_order_relaxed);
   Patience patience(learnt, round_cost_, more_than_cores(most_waiters_), few_);
@@ -178,13 +178,11 @@ unsigned Domain::look(bool tasks, bool* contended) noexcept {
       case Patience::Step::kSpin:
         cpu_relax();
         break;
-      case Patience::Step::kYield: {
+      case Patience::Step::kYield:
         patience.yield();
         // Before what others have sent meanwhile is looked at: a task may now post what that is for.
-        bool contended = false;
-        if (step_tasks(&contended) != 0) patience.restart();
+        if (step_tasks() != 0) patience.restart();
         break;
-      }
       case Patience::Step::kSleep:
         finished = fall_asleep(patience, done, expects);
         break;
@@ -195,7 +193,8 @@ unsigned Domain::look(bool tasks, bool* contended) noexcept {
 }
 
 // True: done() was, before the sleep.
-[[gnu::cold]] bool Domain::fall_asleep(Patience& patience, Asked done, Asked expects) noexcept {
+[[gnu::cold]] bool Domain::fall_asleep(Patience& patience, FunctionRef<bool()> done,
+                                       FunctionRef<void()> expects) noexcept {
   look_for_losses();
   expects();
   if (is_expecting() && !crowded()) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/function_ref.hpp"
 #include "base/lock.hpp"
 #include "base/profile.hpp"
 #include "vci/abandoned.hpp"
@@ -123,10 +124,9 @@ class Domain {
   void sleep(Look&& look) noexcept {
     bell().sleep(sleep_limit(), [&] { return look() || !arm_wires(); });
   }
-  // Called by the step of a task that gets on without coming to its end: who waits for it does not wait in vain.
-  void note_advance() noexcept {
-    advances_.store(advances() + 1, std::memory_order_relaxed);  // one that is lost is no matter
-  }
+  // Called by a task that gets on without coming to its end: who waits for it does not wait in vain, and another thread that sleeps is
+  // woken, as it has told others only of what the task waited for before.
+  void note_advance() noexcept { advances_.fetch_add(1, std::memory_order_relaxed); }
   // Something is expected until then (now_ns()): while no waiter lacks a core, none sleeps. Any thread; of several the
   // latest counts.
   void expect_until(std::int64_t when) noexcept {
@@ -180,32 +180,19 @@ class Domain {
  private:
   bool arm_wires() noexcept;
   unsigned run_tasks(TaskList& tasks, bool* contended, bool before_sleep = false) noexcept;
-  // Those of all VCIs: how many ended, and one more if any got on.
+  // Steps the tasks of add_task(): how many ended, and one more if any got on.
   unsigned step_tasks(bool* contended, bool before_sleep = false) noexcept;
+  unsigned step_tasks() noexcept {
+    bool contended = false;
+    return step_tasks(&contended);
+  }
   [[gnu::noinline]] unsigned progress_elsewhere(Vci& vci, bool in_turn) noexcept;
   void learn_from_look(bool brings) noexcept;
   template <class Done>
   bool comes_soon(Vci& vci, Done&& done) noexcept;
-  // done() or expects() of a wait: there are many kinds of them, and one loop that asks them.
-  class Asked {
-   public:
-    template <class What>
-    explicit Asked(What& what) noexcept
-        : it_(const_cast<void*>(static_cast<const void*>(&what))), ask_([](void* it) {
-            if constexpr (std::is_void_v<decltype(what())>) {
-              return (*static_cast<What*>(it))(), true;
-            } else {
-              return static_cast<bool>((*static_cast<What*>(it))());
-            }
-          }) {}
-    bool operator()() const { return ask_(it_); }
-
-   private:
-    void* it_;
-    bool (*ask_)(void*);
-  };
-  void wait_on(Vci& vci, Patience::Learnt& learnt, Asked done, Asked expects) noexcept;
-  bool fall_asleep(Patience& patience, Asked done, Asked expects) noexcept;
+  // The rounds after the first: there are many kinds of waits, and one loop that asks them.
+  void wait_on(Vci& vci, Patience::Learnt& learnt, FunctionRef<bool()> done, FunctionRef<void()> expects) noexcept;
+  bool fall_asleep(Patience& patience, FunctionRef<bool()> done, FunctionRef<void()> expects) noexcept;
   // After a round in vain.
   unsigned progress_idle(Vci& vci) noexcept { return vci.idle_tasks().empty() ? 0 : run_idle_tasks(vci); }
   [[gnu::noinline]] unsigned run_idle_tasks(Vci& vci) noexcept;
@@ -294,7 +281,7 @@ template <class Done, class Expects>
   if (done()) return;
   Patience::Learnt& learnt = Patience::learnt();
   if (!more_than_cores(most_waiters_) && Patience::may_poll(learnt, uncounted_) && comes_soon(vci, done)) return;
-  wait_on(vci, learnt, Asked(done), Asked(expects));
+  wait_on(vci, learnt, FunctionRef<bool()>(done), FunctionRef<void()>(expects));
 }
 
 }  // namespace heddle::vci

@@ -41,7 +41,7 @@ class Patience {
     // Waits that are not to linger, and how many it will be after the next time that the core was wanted.
     unsigned skipped = 0, skip_after = 0;
   };
-  // This thread's. Asked for once in a wait: after a switch each call for what belongs to a thread costs some 10 ns.
+  // This thread's. To be asked for once in a wait: each look-up touches two pages more (docs/decisions/hot-pages.md).
   static Learnt& learnt() noexcept {
     static constinit thread_local Learnt mine;
     return mine;

@@ -1,4 +1,4 @@
-// Work that goes on whenever some thread makes progress: nonblocking collectives.
+// Work that goes on whenever some thread makes progress: nonblocking and persistent collectives.
 #pragma once
 
 #include "base/atomics.hpp"
@@ -7,7 +7,8 @@
 namespace heddle::vci {
 
 struct Task {
-  // Goes on until it is blocked by a request that is not complete. Runs with no lock of the library held, by one thread
+  // Goes on until it is blocked: by a request that is not complete, or by ranks that have not shown (coll/started.cpp). One that gets
+  // on without coming to its end calls Domain::note_advance(). Runs with no lock of the library held, by one thread
   // at a time. True: the work is finished and the task is forgotten; `step` may have destroyed it.
   bool (*step)(Task&);
   Task* next;  // the list's own
@@ -22,7 +23,8 @@ class BasicTaskList {
   // May miss what another thread is adding just now: it rings the process's bell afterwards.
   bool empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
 
-  // Of the thread that steps. REQUIRES: within a step.
+  // Of the thread that steps: it sleeps if none goes on, or looks once more before. What a step tells others now needs a heavy fence of
+  // its own before it looks: that of the sleep is over. REQUIRES: within a step.
   bool is_before_sleep() const noexcept { return before_sleep_; }
 
   // From here on one thread at a time comes here, as the program orders them (MPI_THREAD_SERIALIZED): nothing need be atomic.

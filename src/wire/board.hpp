@@ -104,7 +104,7 @@ class Board {
    private:
     BoardLines& lines_;
   };
-  // While a rank sleeps until others have shown something, they look whom to wake.
+  // From a rank's first sleep until others have shown something to the end of that wait: they look whom to wake.
   class Sleeps {
    public:
     explicit Sleeps(Board& board) noexcept : lines_(board.lines_) { lines_.begin_to_sleep(); }
@@ -122,8 +122,7 @@ class Board {
       ring_everybody();
   }
   void show_apart(std::uint64_t op, std::uint64_t claim) noexcept { lines_.show_apart(op, claim); }
-  // For ranks that show at the same time, look in vain, and then do not wait: if somebody sleeps until all have shown, at least one of
-  // them sees in another look that all have.
+  // Between show(), a look in vain, and another look, by who does not wait then: see BoardLines.
   void between_show_and_look_again() noexcept { lines_.between_show_and_look_again(); }
 
   bool has_shown(std::uint64_t op, std::uint32_t rank) noexcept { return lines_.has_shown(op, rank); }
@@ -131,11 +130,12 @@ class Board {
   bool all_have_shown(std::uint64_t op, std::uint32_t* next) noexcept { return lines_.all_have_shown(op, next); }
   std::uint64_t claim_of(std::uint64_t op, std::uint32_t rank) noexcept { return lines_.claim_of(op, rank); }
 
-  // Wakes those of the others that sleep until something is shown, or one rank if it does.
+  // Wakes the others that sleep, if any is counted by Sleeps.
   void ring() noexcept {
     if (lines_.has_sleeping()) [[unlikely]]
       wake();
   }
+  // Wakes one, if its process sleeps, for whatever.
   void ring_rank(std::uint32_t rank) noexcept;
   // ring() by one of all ranks that see that all have shown `op`. REQUIRES: as of BoardLines::wake_once().
   void ring_once(std::uint64_t op) noexcept {
@@ -166,7 +166,7 @@ class Board {
 
   void wake() noexcept;
   void wake_once(std::uint64_t op) noexcept;
-  // And this process's own, of which another thread may wait.
+  // ring() without asking, this process too: another thread of it may wait for a place.
   void ring_everybody() noexcept;
   // Where the cells begin, and end.
   static std::size_t small_bytes(std::size_t ranks, const Shape& shape) noexcept;

@@ -12,12 +12,15 @@
 //
 //          Sleepers are woken by few: of hundreds of ranks that each call the kernel for each sleeper, most would do so for one that has
 //          been woken and has no core yet. So of those who see that all have come one wakes the others, and who reads on wakes
-//          somebody only when somebody waits for a place. Nobody is looked up but where somebody sleeps for what others show. All three
-//          stand in the head.
+//          somebody only when somebody waits for a place. And whom of all to wake is looked up only while somebody is counted who
+//          sleeps until others have shown. All three stand in the head.
 // Threads: operations begin, and those that are not apart are shown and awaited, one at a time; each apart by one thread at a time, which
 //          may be another. end_apart() by any.
-// Order:   `shown` and `through` are published with release, after what was written and what was read. Who shows, looks, and goes on while somebody sleeps
-//          has a fence in between; a sleeper one of its own (doorbell.hpp). Looks at `through` are sequentially consistent, as is begin_to_wait(). `apart_` is counted down with release: who sees none publishes also what those apart have read.
+// Order:   `shown` and `through` are published with release, after what was written and what was read. Who publishes reads the counts
+//          of the head behind light_fence(); who counts itself there runs heavy_fence() before its last look: so one sees the other.
+//          Who shows, looks in vain and goes on, while somebody is counted, has a fence before another look. Looks at `through` are
+//          sequentially consistent, as is begin_to_wait(). `apart_` is counted down with release: who sees none publishes also what
+//          those apart have read.
 // Cost:    to show: three stores, a load of its own and one of the head; to look: a line of each.
 #pragma once
 
@@ -89,9 +92,9 @@ class BasicBoardLines {
     own.claim = claim;
     own.shown.store(op, std::memory_order_release);
   }
-  // For ranks that show at the same time, look in vain, and then do not wait: if somebody sleeps until all have shown, at least one of
-  // them sees in another look that all have. Who is about to sleep and is not seen here yet sees itself what this rank has shown, by its
-  // heavy fence. Writing the line once more, with an exchange, would do the same as the fence, and take it from those who read it.
+  // For ranks that show at the same time, look in vain, and then do not wait. If somebody sleeps until all have shown: in another look
+  // after this one of them sees that all have, or the sleeper does in its last look, as its heavy fence shows it what those did who did
+  // not see it here. An exchange of the line would do the same as the fence, and take it from those who read it.
   void between_show_and_look_again() noexcept {
     if (has_sleeping()) Atomics::fence(std::memory_order_seq_cst);
   }
@@ -119,7 +122,8 @@ class BasicBoardLines {
       wake(rank);
     }
   }
-  // Around a wait for is_free().
+  // From before the first sleep of a wait for is_free() to the end of that wait. After begin_to_wait() comes a heavy fence, that of the
+  // sleep (doorbell.hpp) or another, and then the last look.
   void begin_to_wait() noexcept { head_.waiting.fetch_add(1, std::memory_order_seq_cst); }
   void end_wait() noexcept { head_.waiting.fetch_sub(1, std::memory_order_relaxed); }
   // After show() and end_apart(): whether sleepers are to be woken, as what they wait for may be free.
@@ -127,11 +131,10 @@ class BasicBoardLines {
     Atomics::light_fence();
     return head_.waiting.load(std::memory_order_relaxed) != 0;
   }
-  // Around each sleep of a rank that waits for what others show. After the first of them comes a heavy fence, that of the sleep
-  // (doorbell.hpp) or another, and then the last look.
+  // The same for what others show.
   void begin_to_sleep() noexcept { head_.sleeping.fetch_add(1, std::memory_order_seq_cst); }
   void end_sleep() noexcept { head_.sleeping.fetch_sub(1, std::memory_order_relaxed); }
-  // After show(), and after all_have_shown(): whether somebody may have to be woken.
+  // After show(), or once all_have_shown(): whether some may have to be woken.
   bool has_sleeping() const noexcept {
     Atomics::light_fence();
     return head_.sleeping.load(std::memory_order_relaxed) != 0;

@@ -52,10 +52,10 @@ struct WatchOptions {
   std::size_t most = 64;
   std::function<WatchActivity()> activity;
   std::function<void(ProcessId, const char*)> lost;  // once for each; in the waker
-  // Whether a peer has gone in order, of whose port connections are refused. Nothing: that cannot be told now. Empty: it
-  // can never be. In the waker.
+  // Whether a peer has gone in order, of whose port connections are refused. Nothing: that cannot be told now. Empty:
+  // nobody asks, and who refuses is not judged. In the waker.
   std::function<std::optional<bool>(ProcessId, std::uint16_t port)> has_left;
-  bool can_tell_later = true;  // where has_left says nothing now
+  bool can_tell_later = true;  // where has_left says nothing; false: it never will
 };
 
 class Watch {

@@ -199,6 +199,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 5; i++) {
     root_ahead(lengths[i] > 300 ? 20000 : lengths[i]);
     start_is_local(lengths[i] > 300 ? 20000 : lengths[i]);
+    // Then long enough that an alltoall of 5 ranks is longer than a cell, and its blocks are shorter than what is read: by messages.
     every_kind(lengths[i] > 300 ? 5000 : lengths[i]);
   }
   return finish();

@@ -34,6 +34,10 @@ struct Of {
 template <Part kPart, Weak kWeak>
 using WeakAt = model::WeakenedIf<Of<kPart>, kWeak>;
 
+// When a rank tells the board that it is about to sleep: before its bell (as Turn), or between that and its last look, with a fence of its
+// own (as a task) or without, or after that look.
+enum class Tells { kBefore, kFenced, kUnfenced, kAfter };
+
 template <class Atomics, class Mutex = BasicLock<Atomics, 1>>
 struct Node {
   using Lines = BasicBoardLines<Atomics, Mutex>;
@@ -85,13 +89,10 @@ struct Node {
     for (std::uint32_t other = 0; other < ranks(); ++other) bells[other].ring();
   }
   // As Turn::has_room().
-  void sleep_for_room(std::uint32_t rank, std::uint64_t op, bool second_look) {
+  void sleep_for_room(std::uint32_t rank, std::uint64_t op, bool second_look, Tells when = Tells::kBefore) {
     if (is_free(rank, op)) return;
-    boards[rank].begin_to_wait();
-    for (bool is_done = false; !is_done;) {
-      bells[rank].sleep(1, [&] { return second_look && (is_done = is_free(rank, op)); });
-      if (!second_look) is_done = is_free(rank, op);
-    }
+    sleep_told(
+        rank, second_look, [&] { return is_free(rank, op); }, when, [&] { boards[rank].begin_to_wait(); });
     boards[rank].end_wait();
   }
   // As Board::ring_once().
@@ -112,20 +113,22 @@ struct Node {
   static void spin(Done&& done) {
     while (!done()) Atomics::pause();
   }
-  // When a rank tells the board that it is about to sleep: before its bell (as Turn::await()), or between that and its last look, with a
-  // fence of its own (as a task) or without, or after that look.
-  enum class Tells { kBefore, kFenced, kUnfenced, kAfter };
-  // As Domain::wait(): a look, and another when all would see that this rank is about to sleep.
+  // As Turn::await().
   template <class Done>
   void sleep(std::uint32_t self, bool second_look, Done&& done, Tells when = Tells::kBefore) {
     if (done()) return;
+    sleep_told(self, second_look, done, when, [&] { boards[self].begin_to_sleep(); });
+    boards[self].end_sleep();
+  }
+  // As Domain::wait(): another look when all would see that this rank is about to sleep. `begin` tells the board.
+  template <class Done, class Begin>
+  void sleep_told(std::uint32_t self, bool second_look, Done&& done, Tells when, Begin&& begin) {
     bool told = false;
     const auto tell = [&](bool now) {
-      if (now && !std::exchange(told, true)) boards[self].begin_to_sleep();
+      if (now && !std::exchange(told, true)) begin();
     };
     tell(when == Tells::kBefore);
-    bool is_done = false;
-    while (!is_done) {
+    for (bool is_done = false; !is_done;) {
       bells[self].sleep(1, [&] {
         tell(when == Tells::kFenced || when == Tells::kUnfenced);
         if (when == Tells::kFenced) Atomics::heavy_fence();
@@ -135,7 +138,6 @@ struct Node {
       });
       if (!second_look) is_done = done();
     }
-    boards[self].end_sleep();
   }
 
   alignas(kCacheLine) std::byte memory[Lines::bytes(kMostRanks, kMostLines)]{};

@@ -136,7 +136,7 @@ HEDDLE_PUBLIC int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Iprobe) int MPI_Iprobe(int, int, MPI_Comm, int*, MPI_Status*);
 
-[[gnu::hot]] [[gnu::noinline]] static int checked_MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
+[[gnu::noinline]] static int checked_MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Irecv", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
@@ -202,7 +202,7 @@ HEDDLE_PUBLIC int PMPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype d
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Irsend_c) int MPI_Irsend_c(const void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-[[gnu::hot]] [[gnu::noinline]] static int checked_MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
+[[gnu::noinline]] static int checked_MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
   return call<kRunning>("MPI_Isend", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
@@ -489,7 +489,7 @@ HEDDLE_PUBLIC int PMPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Dataty
 }
 HEDDLE_PUBLIC HEDDLE_ALIAS(PMPI_Rsend_init_c) int MPI_Rsend_init_c(const void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-[[gnu::hot]] [[gnu::noinline]] static int checked_MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) noexcept {
+[[gnu::noinline]] static int checked_MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) noexcept {
   return call<kRunning>("MPI_Send", OnComm{"comm", comm}, [&](mpi::Comm& comm_) -> Status {
     mpi::Datatype* datatype_ = nullptr;
     HEDDLE_TRY(find_committed("datatype", datatype, datatype_));
