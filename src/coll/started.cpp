@@ -139,10 +139,9 @@ bool tell(std::optional<Told>& told, wire::Board& board) noexcept {
   if (!now.may_show(bytes)) {
     if (!before_sleep || !tell(operation.waits, *operation.board) || !now.may_show(bytes)) return false;
   }
-  if (operation.waits) {
+  if (operation.waits) {  // another thread that sleeps has told the board only that it waits for a place
     operation.waits.reset();
-    operation.vci->domain()
-        .note_advance();  // another thread that sleeps has told the board only that it waits for a place
+    operation.vci->domain().note_advance();
   }
   return true;
 }

@@ -93,28 +93,20 @@ class Board {
   // shows more than that it is there in `op`.
   std::byte* row(std::uint64_t op) noexcept { return cells_ + (op & (shape_.cells - 1)) * row_bytes(); }
   std::size_t row_bytes() const noexcept { return ranks() * shape_.cell_bytes; }
-  // While a rank waits for is_free(), whoever reads on wakes it.
-  class WaitForRoom {
+  // From a rank's first sleep in a wait to the end of that wait: who brings what it waits for looks whom to wake.
+  template <void (BoardLines::*kBegin)() noexcept, void (BoardLines::*kEnd)() noexcept>
+  class Told {
    public:
-    explicit WaitForRoom(Board& board) noexcept : lines_(board.lines_) { lines_.begin_to_wait(); }
-    ~WaitForRoom() { lines_.end_wait(); }
-    WaitForRoom(const WaitForRoom&) = delete;
-    WaitForRoom& operator=(const WaitForRoom&) = delete;
+    explicit Told(Board& board) noexcept : lines_(board.lines_) { (lines_.*kBegin)(); }
+    ~Told() { (lines_.*kEnd)(); }
+    Told(const Told&) = delete;
+    Told& operator=(const Told&) = delete;
 
    private:
     BoardLines& lines_;
   };
-  // From a rank's first sleep until others have shown something to the end of that wait: they look whom to wake.
-  class Sleeps {
-   public:
-    explicit Sleeps(Board& board) noexcept : lines_(board.lines_) { lines_.begin_to_sleep(); }
-    ~Sleeps() { lines_.end_sleep(); }
-    Sleeps(const Sleeps&) = delete;
-    Sleeps& operator=(const Sleeps&) = delete;
-
-   private:
-    BoardLines& lines_;
-  };
+  using WaitForRoom = Told<&BoardLines::begin_to_wait, &BoardLines::end_wait>;  // until is_free()
+  using Sleeps = Told<&BoardLines::begin_to_sleep, &BoardLines::end_sleep>;     // until others have shown something
   // `claim`: a number of the caller's for the others. Wakes those that wait for a place: this rank has read what is before `op`.
   void show(std::uint64_t op, std::uint64_t claim) noexcept {
     lines_.show(op, claim);
