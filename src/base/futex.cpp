@@ -35,6 +35,8 @@ bool register_heavy_fence() noexcept {
   return works;
 }
 
+bool has_heavy_fence() noexcept { return heavy_fence_works.load(std::memory_order_relaxed); }
+
 void heavy_fence() noexcept {
   if (heavy_fence_works.load(std::memory_order_relaxed)) {
     syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);

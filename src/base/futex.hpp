@@ -16,5 +16,7 @@ void futex_wake(const std::atomic<std::uint32_t>& word, int how_many) noexcept;
 [[nodiscard]] bool register_heavy_fence() noexcept;
 // A full fence on every core that runs a registered process, so that those need none of their own.
 void heavy_fence() noexcept;
+// Whether it is one of this process's threads: its registration has been accepted.
+bool has_heavy_fence() noexcept;
 
 }  // namespace heddle

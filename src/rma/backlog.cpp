@@ -59,7 +59,7 @@ void Backlog::add_locked(Operation& operation) {
     while (bytes > 0) {
       std::size_t n = bytes;
       if (operation.kind == Kind::kAccumulate) {  // one that fails is done in full or not at all
-        n = std::min(n, Memory::in_one_stripe(at, operation.element_bytes()) * operation.element_bytes());
+        n = std::min(n, Memory::in_one_step(at, operation.element_bytes()) * operation.element_bytes());
       }
       add_row(operation, at, n);
       at += n;

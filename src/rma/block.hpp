@@ -11,6 +11,7 @@
 #include "rma/lock_word.hpp"
 #include "rma/robust_lock.hpp"
 #include "rma/sleepers.hpp"
+#include "rma/updates.hpp"
 
 namespace heddle::rma {
 
@@ -23,10 +24,13 @@ struct Range {
 
 struct alignas(kCacheLine) Block {
   static constexpr std::uint32_t kStripes = 16, kRanges = 32;
-  static constexpr std::uint64_t kStripeBytes = 4096;
+  static constexpr std::uint64_t kStripeBytes = 64 << 10;
 
   LockWord lock;
   Sleepers sleepers;  // who waits for it
+
+  alignas(kCacheLine) Updates updates;     // of the words of this member's memory
+  alignas(kCacheLine) Updates::Busy busy;  // with those of any member: this process
 
   // Of the elements that begin in the same kStripeBytes of the window.
   struct alignas(kCacheLine) Stripe {

@@ -122,6 +122,7 @@ class Maker {
     mine.block = window_.block_at;
     mine.disp_unit = wish_.disp_unit;
     mine.wants_locks = wants_locks(wish_.info);
+    mine.has_heavy_fence = has_heavy_fence();
     mine.error = status.error_class();
     std::vector<Card> cards(static_cast<std::size_t>(comm_.size));
     HEDDLE_TRY(all_gather(comm_, &mine, cards.data(), sizeof mine));
@@ -132,7 +133,8 @@ class Maker {
       }
       window_.targets[rank].card = cards[rank];
     }
-    window_.is_by_hardware = window_.is_allocated() && std::ranges::none_of(cards, &Card::wants_locks);
+    if (!window_.is_allocated() || std::ranges::any_of(cards, &Card::wants_locks)) window_.block->updates.lock_always();
+    window_.may_change = std::ranges::all_of(cards, &Card::has_heavy_fence);
     return Status::ok();
   }
 

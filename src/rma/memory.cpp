@@ -6,6 +6,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "vci/vci.hpp"
+
 namespace heddle::rma {
 namespace {
 
@@ -149,10 +151,48 @@ Status Memory::write(std::uint64_t at, const std::byte* from, std::size_t bytes)
   return no_memory_there(at, bytes);
 }
 
+// Some updates of words, by hardware where it says so.
+class Memory::ByHardware {
+ public:
+  explicit ByHardware(Memory& memory) noexcept
+      : updates_(memory.target_.block->updates),
+        own_(memory.window_.block->busy),
+        alone_(!memory.window_.comm->vci->threaded()),
+        holds_(updates_.begin(own_, alone_)) {}
+  ~ByHardware() {
+    if (holds_) updates_.end(own_, alone_);
+  }
+  ByHardware(const ByHardware&) = delete;
+  ByHardware& operator=(const ByHardware&) = delete;
+  explicit operator bool() const noexcept { return holds_; }
+
+ private:
+  Updates& updates_;
+  Updates::Busy& own_;
+  const bool alone_, holds_;
+};
+
 // The same at every origin: pieces are mapped at whole pages.
-bool Memory::by_hardware(std::uint64_t at, std::size_t bytes) const noexcept {
-  if (!window_.is_by_hardware || bytes > sizeof(std::uint64_t) || (bytes & (bytes - 1)) != 0) return false;
+bool Memory::fits_word(std::uint64_t at, std::size_t bytes) const noexcept {
+  if (bytes > sizeof(std::uint64_t) || (bytes & (bytes - 1)) != 0 || target_.block->updates.is_by_locks()) return false;
   return reinterpret_cast<std::uintptr_t>(direct(at)) % bytes == 0;
+}
+
+// Before so many are exchanged one by one.
+void Memory::prepare_row(std::size_t words) noexcept {
+  if (words < kRow || !window_.may_change) return;
+  const auto all = static_cast<std::int32_t>(std::min<std::size_t>(words, Target::kPatience));
+  if (target_.patience.fetch_sub(all, std::memory_order_relaxed) > all) return;
+  const auto for_each = [&](auto look) {
+    for (int rank = 0; rank < window_.comm->size; ++rank) {
+      Block* block = window_.target(rank).block;
+      if (block != nullptr && !look(block->busy)) return false;
+    }
+    return true;
+  };
+  // In vain: somebody has been stopped there, perhaps for ever.
+  if (!target_.block->updates.change(for_each))
+    target_.patience.store(8 * Target::kPatience, std::memory_order_relaxed);
 }
 
 template <class Change>
@@ -162,36 +202,47 @@ Status Memory::under_lock(std::uint64_t at, std::size_t bytes, Change change) no
     change(direct(at));
     return Status::ok();
   }
-  std::byte copy[Block::kStripeBytes + kMostElement];
+  static_assert(Block::kStripeBytes % kStepBytes == 0);
+  std::byte copy[kStepBytes + kMostElement];
   HEDDLE_TRY(read(at, copy, bytes));
   change(copy);
   return write(at, copy, bytes);
 }
 
+void Memory::update_words(std::uint64_t at, const std::byte* in, std::byte* old, std::size_t count, const mpi::Op& op,
+                          const mpi::Datatype& type) noexcept {
+  const auto size = static_cast<std::size_t>(type.size);
+  const bool adds = size == 4 && op.id == mpi::OpId::kSum && is_integer(type.basic);  // one instruction an element
+  as_word(size, [&](auto element) {
+    std::size_t done = 0;
+    const auto update_next = [&](auto word) {
+      update_word<decltype(word)>(direct(at + done), in + done, old == nullptr ? nullptr : old + done, op, type);
+      done += sizeof word;
+    };
+    while (done < count * size) {
+      const std::size_t words = (count * size - done) / sizeof(std::uint64_t);
+      if (words >= kRow && reinterpret_cast<std::uintptr_t>(direct(at + done)) % sizeof(std::uint64_t) == 0) {
+        update_row(direct(at + done), in == nullptr ? nullptr : in + done, old == nullptr ? nullptr : old + done, words,
+                   op, type);
+        done += words * sizeof(std::uint64_t);
+        continue;
+      }
+      const bool is_whole = count * size - done >= 8 && reinterpret_cast<std::uintptr_t>(direct(at + done)) % 8 == 0;
+      is_whole && !adds ? update_next(std::uint64_t()) : update_next(element);
+    }
+  });
+}
+
 Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std::size_t count, const mpi::Op& op,
                       const mpi::Datatype& type) noexcept {
   const auto size = static_cast<std::size_t>(type.size);
-  if (type.contiguous && by_hardware(at, size)) {
-    const bool adds = size == 4 && op.id == mpi::OpId::kSum && is_integer(type.basic);  // one instruction an element
-    as_word(size, [&](auto element) {
-      std::size_t done = 0;
-      const auto update_next = [&](auto word) {
-        update_word<decltype(word)>(direct(at + done), in + done, old == nullptr ? nullptr : old + done, op, type);
-        done += sizeof word;
-      };
-      while (done < count * size) {
-        const std::size_t words = (count * size - done) / sizeof(std::uint64_t);
-        if (words >= kRow && reinterpret_cast<std::uintptr_t>(direct(at + done)) % sizeof(std::uint64_t) == 0) {
-          update_row(direct(at + done), in == nullptr ? nullptr : in + done, old == nullptr ? nullptr : old + done,
-                     words, op, type);
-          done += words * sizeof(std::uint64_t);
-          continue;
-        }
-        const bool is_whole = count * size - done >= 8 && reinterpret_cast<std::uintptr_t>(direct(at + done)) % 8 == 0;
-        is_whole && !adds ? update_next(std::uint64_t()) : update_next(element);
-      }
-    });
-    return Status::ok();
+  if (type.contiguous && fits_word(at, size)) {
+    const bool exchanges = op.id != mpi::OpId::kNoOp && (op.id != mpi::OpId::kReplace || old != nullptr);
+    if (exchanges) prepare_row(count * size / sizeof(std::uint64_t));
+    if (ByHardware by_hardware(*this); by_hardware) {
+      update_words(at, in, old, count, op, type);
+      return Status::ok();
+    }
   }
   if (!type.contiguous) {
     alignas(16) std::byte operand[kMostElement];
@@ -201,8 +252,9 @@ Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std
       mpi::reduce(op, operand, element, 1, type);
     });
   }
+  const std::size_t part = target_.is_direct() ? Block::kStripeBytes : kStepBytes;
   while (count > 0) {
-    const std::size_t n = std::min(count, in_one_stripe(at, size));
+    const std::size_t n = std::min(count, to_end_of(part, at, size));
     HEDDLE_TRY(under_lock(at, n * size, [&](std::byte* elements) {
       if (old != nullptr) std::memcpy(old, elements, n * size);
       mpi::reduce(op, in, elements, static_cast<MPI_Count>(n), type);
@@ -217,16 +269,18 @@ Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std
 
 Status Memory::compare_and_swap(std::uint64_t at, const std::byte* in, const std::byte* compare, std::byte* old,
                                 std::size_t bytes) noexcept {
-  if (by_hardware(at, bytes)) {
-    as_word(bytes, [&](auto kind) {
-      using Word = decltype(kind);
-      Word expected, next;
-      std::memcpy(&expected, compare, sizeof expected);
-      std::memcpy(&next, in, sizeof next);
-      std::atomic_ref<Word>(*reinterpret_cast<Word*>(direct(at))).compare_exchange_strong(expected, next);
-      std::memcpy(old, &expected, sizeof expected);
-    });
-    return Status::ok();
+  if (fits_word(at, bytes)) {
+    if (ByHardware by_hardware(*this); by_hardware) {
+      as_word(bytes, [&](auto kind) {
+        using Word = decltype(kind);
+        Word expected, next;
+        std::memcpy(&expected, compare, sizeof expected);
+        std::memcpy(&next, in, sizeof next);
+        std::atomic_ref<Word>(*reinterpret_cast<Word*>(direct(at))).compare_exchange_strong(expected, next);
+        std::memcpy(old, &expected, sizeof expected);
+      });
+      return Status::ok();
+    }
   }
   return under_lock(at, bytes, [&](std::byte* element) {
     std::memcpy(old, element, bytes);

@@ -6,7 +6,7 @@
 //          left alone.
 // Threads: any.
 // Errors:  MPI_ERR_RMA_RANGE when the kernel finds no memory there, or does not copy any more; some bytes may have been copied then,
-//          but of the elements of one stripe all were updated or none.
+//          but of the elements of one step all were updated or none.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,9 @@ class Memory {
  public:
   // REQUIRES: the way of the target is not kMessages; `base` is from map_target() when it is kDirect.
   Memory(Window& window, Target& target, std::byte* base) noexcept : window_(window), target_(target), base_(base) {}
-  // Elements of so many bytes that begin in one stripe, from `at` on: as many as are updated in one step.
-  static std::size_t in_one_stripe(std::uint64_t at, std::size_t bytes) noexcept {
-    return (Block::kStripeBytes - at % Block::kStripeBytes + bytes - 1) / bytes;
+  // Through the kernel: elements of so many bytes, from `at` on, that are updated in one step.
+  static std::size_t in_one_step(std::uint64_t at, std::size_t bytes) noexcept {
+    return to_end_of(kStepBytes, at, bytes);
   }
   // This process's own memory.
   static Memory own(Window& window) noexcept;
@@ -45,10 +45,20 @@ class Memory {
                           std::size_t bytes) noexcept;
 
  private:
+  static constexpr std::size_t kStepBytes = 16 << 10;  // a part of a stripe
+
+  // Elements of so many bytes that begin in the same part of so many bytes as `at`, and not before.
+  static std::size_t to_end_of(std::size_t part, std::uint64_t at, std::size_t bytes) noexcept {
+    return (part - at % part + bytes - 1) / bytes;
+  }
   std::byte* direct(std::uint64_t at) const noexcept {
     return mpi::address_at(reinterpret_cast<std::uintptr_t>(base_), static_cast<MPI_Count>(at));
   }
-  bool by_hardware(std::uint64_t at, std::size_t bytes) const noexcept;
+  bool fits_word(std::uint64_t at, std::size_t bytes) const noexcept;
+  class ByHardware;
+  void update_words(std::uint64_t at, const std::byte* in, std::byte* old, std::size_t count, const mpi::Op& op,
+                    const mpi::Datatype& type) noexcept;
+  void prepare_row(std::size_t words) noexcept;
   // Reads elements, lets `change` make new ones of them, and writes them back, under the stripe's lock.
   template <class Change>
   Status under_lock(std::uint64_t at, std::size_t bytes, Change change) noexcept;

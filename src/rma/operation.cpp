@@ -45,8 +45,7 @@ class Execution {
     const std::size_t most = in_rows ? bytes : kChunk / operation_.element_bytes() * operation_.element_bytes();
     while (bytes > 0) {
       std::size_t n = std::min(bytes, most);
-      if (by_stripe_)
-        n = std::min(n, Memory::in_one_stripe(at, operation_.element_bytes()) * operation_.element_bytes());
+      if (by_stripe_) n = std::min(n, Memory::in_one_step(at, operation_.element_bytes()) * operation_.element_bytes());
       const std::size_t begin = operation_.has_in ? operation_.in.position() : 0;
       const Status status = step(at, n);
       if (!status) {

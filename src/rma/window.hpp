@@ -9,8 +9,8 @@
 //
 //          The first two need nothing of the target: operations are complete when the call returns. Where the kernel stops copying
 //          later, as the target has ended or forbidden it, kKernel becomes kMessages in the middle of an operation.
-//          Windows whose memory MPI has allocated use hardware atomics for elements of at most 8 aligned bytes, unless a member has
-//          asked by mpi_accumulate_granularity for more bytes at a time. All others,
+//          Windows whose memory MPI has allocated use hardware atomics for elements of at most 8 aligned bytes, until long rows of them
+//          are updated (updates.hpp) or a member has asked by mpi_accumulate_granularity for more bytes at a time. All others,
 //          and all longer elements, take the lock of a stripe, also at the target itself, so that the two never mix.
 // Threads: operations from any; synchronisation by one thread at a time for each target.
 #pragma once
@@ -43,6 +43,7 @@ struct Card {
   std::int32_t disp_unit = 1;
   std::int32_t error = MPI_SUCCESS;  // it cannot take part
   bool wants_locks = false;          // mpi_accumulate_granularity says that elements are updated many at a time
+  bool has_heavy_fence = false;      // base/futex.hpp
 };
 
 enum class Way : std::uint8_t { kDirect, kKernel, kMessages };
@@ -73,6 +74,10 @@ struct Target {
   // And the other way round: of an operation of this member here, until it asks.
   std::atomic<int> owed{MPI_SUCCESS};
 
+  // By hardware: so many words in rows, and locks are worth their change.
+  static constexpr std::int32_t kPatience = 512;
+  std::atomic<std::int32_t> patience{kPatience};
+
   std::atomic<Backlog*> backlog{nullptr};  // kKernel: short accesses that are not done yet (backlog.hpp)
 
   std::atomic<RemoteMemory*> remote{nullptr};  // kMessages: once a long access was to go there (remote.hpp)
@@ -88,9 +93,7 @@ struct Window : mpi::Win {
   Target& target(int rank) noexcept { return targets[static_cast<std::size_t>(rank)]; }
   // MPI has allocated the memory.
   bool is_allocated() const noexcept { return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED; }
-  // Elements that are words are updated by hardware atomics: MPI has allocated the memory, and nobody has asked for locks by
-  // mpi_accumulate_granularity.
-  bool is_by_hardware = false;
+  bool may_change = false;  // from hardware to locks: all members pass heavy fences
   bool is_dynamic() const noexcept { return flavor == MPI_WIN_FLAVOR_DYNAMIC; }
 
   wire::NodeMemory& node;

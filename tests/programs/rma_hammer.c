@@ -235,6 +235,45 @@ static void sixteen_bytes(void) {
   MPI_Win_unlock_all(window.win);
 }
 
+// Single elements are updated while a first long row changes them from hardware to locks, at another moment each time, and others follow.
+static void changes(int flavor) {
+  enum { kRow = 600, kWindows = 40, kSingles = 300, kRows = 20 };
+  const int64_t one = 1;
+  int64_t row[kRow], was, last;
+  for (int i = 0; i < kRow; i++) row[i] = 1;
+  for (int turn = 0; turn < kWindows; turn++) {
+    Window w;
+    const int target = turn % world_size, first = turn * (kSingles - kRows) / kWindows + world_rank;
+    window_open(&w, flavor, (MPI_Aint)sizeof row, 4);
+    memset(w.base, 0, sizeof row);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, w.win);
+    last = -1;
+    for (int i = 0; i < kSingles; i++) {
+      MPI_Fetch_and_op(&one, &was, MPI_INT64_T, target, at(&w, target, 8 * 299), MPI_SUM, w.win);
+      MPI_Win_flush(target, w.win);
+      CHECK(was > last, "%lld after %lld", (long long)was, (long long)last);
+      last = was;
+      if (i >= first && i < first + kRows)
+        MPI_Accumulate(row, kRow, MPI_INT64_T, target, at(&w, target, 0), kRow, MPI_INT64_T, MPI_SUM, w.win);
+    }
+    everybody_flushed(&w);
+    for (int i = 0; i < kRow && world_rank == target; i++)
+      CHECK_EQ(((int64_t*)w.base)[i], world_size * (kRows + (i == 299 ? kSingles : 0)));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_unlock_all(w.win);
+    window_close(&w);
+  }
+}
+
+// The same in a window of its own: long rows change how words are updated.
+#define ROWS_APART(flavor, T, type)                         \
+  do {                                                      \
+    window_open(&window, flavor, 1024 + 8 * world_size, 4); \
+    ROWS(T, type);                                          \
+    window_close(&window);                                  \
+  } while (0)
+
 // One rank alone says that it updates many elements at a time.
 static void by_locks(int flavor) {
   MPI_Info info;
@@ -263,14 +302,16 @@ static void test(int flavor) {
   SWAPS(uint16_t, MPI_UINT16_T);
   MIX(int32_t, MPI_INT32_T);
   MIX(int64_t, MPI_INT64_T);
-  ROWS(int32_t, MPI_INT32_T);
-  ROWS(int64_t, MPI_INT64_T);
-  ROWS(float, MPI_FLOAT);
-  ROWS(double, MPI_DOUBLE);
   tickets();
   sixteen_bytes();
   window_close(&window);
-  if (flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED) by_locks(flavor);
+  ROWS_APART(flavor, int32_t, MPI_INT32_T);
+  ROWS_APART(flavor, int64_t, MPI_INT64_T);
+  ROWS_APART(flavor, float, MPI_FLOAT);
+  ROWS_APART(flavor, double, MPI_DOUBLE);
+  if (flavor != MPI_WIN_FLAVOR_ALLOCATE && flavor != MPI_WIN_FLAVOR_SHARED) return;
+  changes(flavor);
+  by_locks(flavor);
 }
 
 int main(int argc, char** argv) {

@@ -20,7 +20,7 @@ namespace {
 
 using heddle::test::run_processes;
 
-constexpr std::size_t kBytes = 64 << 10, kGuard = 64;
+constexpr std::size_t kBytes = 3 * Block::kStripeBytes, kGuard = 64;
 
 std::vector<const mpi::Op*> operations() {
   std::vector<const mpi::Op*> ops;
@@ -59,10 +59,10 @@ struct Aligned {
   std::vector<Piece> memory;
 };
 
-class Updates {
+class Checks {
  public:
   // `there`: where this process sees the target's memory.
-  Updates(Memory memory, std::byte* there) : memory_(memory), there_(there) {}
+  Checks(Memory memory, std::byte* there) : memory_(memory), there_(there) {}
 
   void check(const mpi::Op& op, const mpi::Datatype& type, std::size_t at, std::size_t count) {
     const auto size = static_cast<std::size_t>(type.size), extent = static_cast<std::size_t>(type.extent);
@@ -147,9 +147,9 @@ class Updates {
 Window& object(MPI_Win win) { return as_window(*mpi::from_handle(win)); }
 
 void check_everything(Memory memory, std::byte* there) {
-  Updates updates(memory, there);
-  EXPECT_GT(updates.check_all(), 400);
-  updates.check_swaps();
+  Checks checks(memory, there);
+  EXPECT_GT(checks.check_all(), 400);
+  checks.check_swaps();
 }
 
 TEST(Memory, ByHardware) {
