@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 
 #include "coll/api.hpp"
@@ -63,10 +64,13 @@ bool wants_locks(mpi::Info* info) {
 }
 
 Status make_piece(Window& window, std::size_t bytes) {
-  HEDDLE_TRY(window.node.make_piece(bytes, &window.piece_at));
+  bool is_fresh = false;
+  HEDDLE_TRY(window.node.make_piece(bytes, &window.piece_at, &is_fresh));
   window.piece_bytes = bytes;
   window.owns_piece = true;
-  return window.node.map_piece(window.piece_at, bytes, &window.piece);
+  HEDDLE_TRY(window.node.map_piece(window.piece_at, bytes, &window.piece));
+  if (!is_fresh) std::memset(window.piece, 0, bytes);
+  return Status::ok();
 }
 
 class Maker {
@@ -220,7 +224,7 @@ Status make_window(Comm& parent, const Wish& wish, MPI_Win* win) {
     status = Maker(*window, wish).make();
   }
   if (!status) {
-    if (window != nullptr) give_back(*window);
+    if (window != nullptr) give_back(*window, false);
     return status;
   }
   if (wish.info != nullptr) window->info = mpi::take_info(wish.info->copy());

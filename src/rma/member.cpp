@@ -55,7 +55,7 @@ Status win_free(MPI_Win* handle) {
   rma::conceal_memory(window);
   window.mark_dead();
   *handle = MPI_WIN_NULL;
-  rma::give_back(window);
+  rma::give_back(window, true);
   return flushed;
 }
 

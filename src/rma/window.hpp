@@ -135,7 +135,8 @@ struct Window : mpi::Win {
 
 // With a reference to the communicator. Null when memory ran out.
 Window* take_window(Comm& comm, wire::NodeMemory& node) noexcept;
-void give_back(Window& window) noexcept;
+// `is_left`: by all members, as they have told each other.
+void give_back(Window& window, bool is_left) noexcept;
 
 // Where the target's memory begins here. REQUIRES: target.is_direct().
 Status map_target(Window& window, Target& target, std::byte** base);

@@ -1,6 +1,7 @@
 #include "wire/board.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -48,13 +49,15 @@ std::size_t Board::bytes(std::size_t ranks, const Shape& shape) noexcept {
 }
 
 Status Board::make(NodeMemory& node, std::uint32_t ranks, const Shape& shape, std::uint64_t* offset) {
-  HEDDLE_TRY(node.make_piece(bytes(ranks, shape), offset));
+  bool is_fresh = false;
+  HEDDLE_TRY(node.make_piece(bytes(ranks, shape), offset, &is_fresh));
   std::byte* base = nullptr;
-  Status status = node.map_piece(*offset, kPage, &base);
+  Status status = node.map_piece(*offset, bytes(ranks, shape), &base);
   if (!status) {
     node.drop_piece(*offset, bytes(ranks, shape));
     return status;
   }
+  if (!is_fresh) std::memset(base, 0, small_bytes(ranks, shape));
   new (base) Header{ranks};
   node.unmap_piece(base);
   return Status::ok();
@@ -92,7 +95,7 @@ Board::~Board() {
   // What is not kept may be a hole by now, where a write would bring a page back.
   const bool last = is_kept_ && header().users.fetch_sub(1, std::memory_order_acq_rel) == 1;
   node_.unmap_piece(base_);
-  if (last) node_.drop_piece(offset_, bytes(ranks(), shape_));
+  if (last) node_.give_piece_back(offset_, bytes(ranks(), shape_));
 }
 
 void Board::begin_apart(Apart& apart, unsigned numbers) noexcept { lines_.begin_apart(apart, numbers); }

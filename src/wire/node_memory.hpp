@@ -4,7 +4,8 @@
 // Problem: windows may be larger than a region of the segment, come and go, and must be mapped only by those who use them;
 //          and a process must reach the memory that another brought along.
 // Method:  a piece lies behind the regions, in the same memfd, so everybody has the descriptor already and nothing has to be
-//          opened. Offsets are never given twice: the file is sparse, and a piece that is dropped leaves a hole. A block is
+//          opened. The file is sparse, and a piece that is dropped leaves a hole, whose offset is never given again. Some that
+//          are given back stay for the next of as many pages, as the kernel takes long to find and to clear pages. A block is
 //          some words of the owner's region, kept for the next one that asks for as many. What belongs to a process is read
 //          and written as single_copy.hpp does.
 // Threads: any.
@@ -34,13 +35,17 @@ class NodeMemory {
   // The region of a process; -1: it is of another node.
   int region_of(ProcessId process) const noexcept;
 
-  // `bytes` of zeroed memory that any process of the node may map. The offset names it.
-  Status make_piece(std::size_t bytes, std::uint64_t* offset) { return segment_->make_piece(bytes, offset); }
+  // `bytes` of memory that any process of the node may map. The offset names it. `*is_fresh`: it is zeroed; else it was used before.
+  Status make_piece(std::size_t bytes, std::uint64_t* offset, bool* is_fresh) {
+    return segment_->make_piece(bytes, offset, is_fresh);
+  }
   Status map_piece(std::uint64_t offset, std::size_t bytes, std::byte** base) {
     return segment_->map_piece(offset, bytes, base);
   }
   void unmap_piece(std::byte* base) noexcept { segment_->unmap_piece(base); }
-  // By its owner, when nobody uses it any more.
+  // By one process, when nobody uses it any more.
+  void give_piece_back(std::uint64_t offset, std::size_t bytes) noexcept { segment_->give_piece_back(offset, bytes); }
+  // The same where some perhaps still do: the memory is nobody else's ever.
   void drop_piece(std::uint64_t offset, std::size_t bytes) noexcept { segment_->drop_piece(offset, bytes); }
 
   // Zeroed, a multiple of 64 bytes, at the same offset for all.

@@ -180,6 +180,7 @@ Segment::~Segment() {
     std::lock_guard lock(registry_mutex);
     registry().erase(inode_of(fd_));
   }
+  for (const MappedPiece& piece : pieces_) munmap(piece.base, piece.bytes);
   munmap(base_, bytes_);
   close(fd_);
 }
@@ -216,13 +217,31 @@ constexpr std::size_t kPage = 4096;
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
 
+// Of a piece that was given back, in one word: how many pages, and the first one's number.
+constexpr std::size_t kLongestSpare = std::size_t{4} << 20;
+constexpr unsigned kNumberBits = 40;
+std::uint64_t spare_of(std::uint64_t offset, std::size_t bytes) {
+  return std::uint64_t{whole_pages(bytes) / kPage} << kNumberBits | offset / kPage;
+}
+std::uint64_t offset_of_spare(std::uint64_t spare) { return (spare & ((std::uint64_t{1} << kNumberBits) - 1)) * kPage; }
+std::size_t bytes_of_spare(std::uint64_t spare) { return (spare >> kNumberBits) * kPage; }
+
 }  // namespace
 
-Status Segment::make_piece(std::size_t bytes, std::uint64_t* offset) {
+Status Segment::make_piece(std::size_t bytes, std::uint64_t* offset, bool* is_fresh) {
   constexpr std::size_t kMost = std::size_t{1} << 47;  // bytes: no address space holds more
   if (bytes > kMost)
     return error(MPI_ERR_NO_MEM, "%zu GiB of shared memory are more than any memory holds", bytes >> 30);
   const std::size_t reserved = whole_pages(bytes);
+  for (std::atomic<std::uint64_t>& place : region(0).spares) {
+    std::uint64_t spare = place.load(std::memory_order_relaxed);
+    if (spare == 0 || bytes_of_spare(spare) != reserved) continue;
+    if (!place.compare_exchange_strong(spare, 0, std::memory_order_acquire, std::memory_order_relaxed)) continue;
+    *offset = offset_of_spare(spare);
+    *is_fresh = false;
+    return Status::ok();
+  }
+  *is_fresh = true;
   std::atomic<std::uint64_t>& pieces = region(0).pieces;
   const std::uint64_t begin = pieces.fetch_add(reserved, std::memory_order_relaxed);
   const std::uint64_t at = bytes_ + begin;
@@ -268,9 +287,27 @@ void Segment::unmap_piece(std::byte* base) noexcept {
   std::lock_guard lock(mutex_);
   const auto piece = std::ranges::find(pieces_, base, &MappedPiece::base);
   if (--piece->users != 0) return;
-  munmap(base, piece->bytes);
-  *piece = pieces_.back();
-  pieces_.pop_back();
+  // The last in the list is the one that was let go last.
+  std::rotate(piece, piece + 1, pieces_.end());
+  const auto is_idle = [](const MappedPiece& p) { return p.users == 0; };
+  const bool stays = pieces_.back().bytes <= kLongestSpare;
+  if (stays && std::ranges::count_if(pieces_, is_idle) <= RegionHeader::kSpares) return;
+  const auto gone = stays ? std::ranges::find_if(pieces_, is_idle) : pieces_.end() - 1;
+  munmap(gone->base, gone->bytes);
+  pieces_.erase(gone);
+}
+
+void Segment::give_piece_back(std::uint64_t offset, std::size_t bytes) noexcept {
+  if (bytes == 0 || bytes > kLongestSpare) return drop_piece(offset, bytes);
+  const std::uint64_t spare = spare_of(offset, bytes);
+  for (std::atomic<std::uint64_t>& place : region(0).spares) {
+    std::uint64_t none = 0;
+    if (place.compare_exchange_strong(none, spare, std::memory_order_release, std::memory_order_relaxed)) return;
+  }
+  // In place of another one, so that none stays for ever.
+  const std::uint64_t before =
+      region(0).spares[offset / kPage % RegionHeader::kSpares].exchange(spare, std::memory_order_acq_rel);
+  if (before != 0) drop_piece(offset_of_spare(before), bytes_of_spare(before));
 }
 
 void Segment::drop_piece(std::uint64_t offset, std::size_t bytes) noexcept {

@@ -52,6 +52,8 @@ struct RegionHeader {
   MemoryCard memory;
   std::atomic<std::uint32_t> made{0};    // in region 0: every header is in place
   std::atomic<std::uint64_t> pieces{0};  // in region 0: bytes given out behind the regions
+  static constexpr int kSpares = 8;
+  std::atomic<std::uint64_t> spares[kSpares]{};  // in region 0: pieces that were given back
 };
 
 class Segment {
@@ -77,10 +79,11 @@ class Segment {
   }
   // `bytes` (a multiple of 64) of fresh zeroed memory from the region of `rank`.
   Status carve(std::uint32_t rank, std::size_t bytes, std::uint64_t* offset);
-  // Pieces: NodeMemory's. One that this process has mapped already is not mapped again.
-  Status make_piece(std::size_t bytes, std::uint64_t* offset);
+  // Pieces: NodeMemory's. One that this process has mapped already is not mapped again; some stay mapped, as they stay to be given again.
+  Status make_piece(std::size_t bytes, std::uint64_t* offset, bool* is_fresh);
   Status map_piece(std::uint64_t offset, std::size_t bytes, std::byte** base);
   void unmap_piece(std::byte* base) noexcept;
+  void give_piece_back(std::uint64_t offset, std::size_t bytes) noexcept;
   void drop_piece(std::uint64_t offset, std::size_t bytes) noexcept;
 
   template <class T>

@@ -211,7 +211,19 @@ static void infos(int flavor) {
   window_close(&w);
 }
 
+// Memory that MPI allocates is zeroed, also where another window has just had it.
+static void fresh(int flavor) {
+  for (int turn = 0; turn < 4; turn++) {
+    Window w;
+    window_open(&w, flavor, 3000 + 1000 * (turn / 2), 1);
+    for (MPI_Aint i = 0; i < w.bytes; i++) CHECK_EQ(w.base[i], 0);
+    memset(w.base, 0xff, (size_t)w.bytes);
+    window_close(&w);
+  }
+}
+
 static void test(int flavor) {
+  if (flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED) fresh(flavor);
   Window w, another;
   window_open(&w, flavor, 64 + 16 * world_rank, 1 << world_rank % 4);
   window_open(&another, flavor, 64, 1);

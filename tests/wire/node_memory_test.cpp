@@ -43,9 +43,10 @@ bool is_zero(const std::byte* at, std::size_t bytes) {
 TEST_F(NodeMemoryTest, PiecesAreZeroedDistinctAndSeenByAll) {
   constexpr std::size_t kBytes = 10'001;
   std::uint64_t offsets[2];
+  bool is_fresh = false;
   std::byte *mine[2], *theirs[2];
   for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE((i == 0 ? a : b)->make_piece(kBytes, &offsets[i]));
+    ASSERT_TRUE((i == 0 ? a : b)->make_piece(kBytes, &offsets[i], &is_fresh));
     ASSERT_TRUE(a->map_piece(offsets[i], kBytes, &mine[i]));
     ASSERT_TRUE(b->map_piece(offsets[i], kBytes, &theirs[i]));
     EXPECT_EQ(mine[i], theirs[i]) << "a process maps a piece once";
@@ -68,16 +69,54 @@ TEST_F(NodeMemoryTest, APieceHasItsMemoryAtOnceAndGivesItBack) {
   constexpr std::size_t kBytes = 1 << 20;
   const std::size_t before = bytes_behind();
   std::uint64_t offset = 0;
-  ASSERT_TRUE(a->make_piece(kBytes, &offset));
+  bool is_fresh = false;
+  ASSERT_TRUE(a->make_piece(kBytes, &offset, &is_fresh));
   EXPECT_EQ(bytes_behind(), before + kBytes) << "no later access can fail for want of memory";
   a->drop_piece(offset, kBytes);
   EXPECT_EQ(bytes_behind(), before);
 }
 
+TEST_F(NodeMemoryTest, WhatIsGivenBackIsForTheNextOfAsManyPages) {
+  constexpr std::size_t kBytes = 1 << 20, kTooLong = 8 << 20;
+  std::uint64_t offset = 0, other = 0, again = 0;
+  bool is_fresh = false;
+  ASSERT_TRUE(a->make_piece(kBytes - 5, &offset, &is_fresh));
+  EXPECT_TRUE(is_fresh);
+  const std::size_t behind = bytes_behind();
+  b->give_piece_back(offset, kBytes - 5);
+  EXPECT_EQ(bytes_behind(), behind);
+  ASSERT_TRUE(b->make_piece(kBytes / 2, &other, &is_fresh));
+  EXPECT_TRUE(is_fresh) << "it has other pages";
+  ASSERT_TRUE(a->make_piece(kBytes, &again, &is_fresh));
+  EXPECT_FALSE(is_fresh);
+  EXPECT_EQ(again, offset);
+  ASSERT_TRUE(a->make_piece(kBytes, &again, &is_fresh));
+  EXPECT_TRUE(is_fresh) << "nobody has it twice";
+  ASSERT_TRUE(a->make_piece(kTooLong, &again, &is_fresh));
+  const std::size_t with_long = bytes_behind();
+  a->give_piece_back(again, kTooLong);
+  EXPECT_EQ(bytes_behind(), with_long - kTooLong) << "what is long goes back to the system";
+}
+
+TEST_F(NodeMemoryTest, NoMoreThanSomeStay) {
+  constexpr int kPieces = 3 * RegionHeader::kSpares;
+  const std::size_t before = bytes_behind();
+  std::uint64_t offsets[kPieces];
+  bool is_fresh = false;
+  for (int i = 0; i < kPieces; ++i)
+    ASSERT_TRUE(a->make_piece(static_cast<std::size_t>(i + 1) << 12, &offsets[i], &is_fresh));
+  for (int i = 0; i < kPieces; ++i) a->give_piece_back(offsets[i], static_cast<std::size_t>(i + 1) << 12);
+  EXPECT_LE(bytes_behind(), before + (std::size_t{kPieces} << 12) * RegionHeader::kSpares);
+  std::uint64_t last = 0;
+  ASSERT_TRUE(a->make_piece(std::size_t{kPieces} << 12, &last, &is_fresh));
+  EXPECT_EQ(last, offsets[kPieces - 1]) << "a new one takes the place of an old one";
+}
+
 TEST_F(NodeMemoryTest, NoBytesAreAPieceWithoutAddress) {
   std::uint64_t offset = 0;
+  bool is_fresh = false;
   auto* base = reinterpret_cast<std::byte*>(this);
-  ASSERT_TRUE(a->make_piece(0, &offset));
+  ASSERT_TRUE(a->make_piece(0, &offset, &is_fresh));
   ASSERT_TRUE(a->map_piece(offset, 0, &base));
   EXPECT_EQ(base, nullptr);
   a->unmap_piece(base);
@@ -86,20 +125,21 @@ TEST_F(NodeMemoryTest, NoBytesAreAPieceWithoutAddress) {
 
 TEST_F(NodeMemoryTest, WhatCannotBeHadIsAnErrorAndTakesNothing) {
   std::uint64_t first = 0, second = 0, refused = 0;
-  ASSERT_TRUE(a->make_piece(4096, &first));
-  const Status huge = a->make_piece(std::size_t{1} << 48, &refused);
+  bool is_fresh = false;
+  ASSERT_TRUE(a->make_piece(4096, &first, &is_fresh));
+  const Status huge = a->make_piece(std::size_t{1} << 48, &refused, &is_fresh);
   EXPECT_EQ(huge.error_class(), MPI_ERR_NO_MEM);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   rlimit low = before;
   low.rlim_cur = first + (1 << 20);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &low), 0);
-  const Status limited = a->make_piece(2 << 20, &refused);
+  const Status limited = a->make_piece(2 << 20, &refused, &is_fresh);
   const std::string why = last_error_detail();
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_EQ(limited.error_class(), MPI_ERR_NO_MEM);
   EXPECT_NE(why.find("ulimit -f"), std::string::npos) << why;
-  ASSERT_TRUE(a->make_piece(4096, &second));
+  ASSERT_TRUE(a->make_piece(4096, &second, &is_fresh));
   EXPECT_EQ(second, first + 4096);
 }
 
