@@ -14,8 +14,9 @@
 //          yield. Where there are cores enough, the peer that waits for this one may be a rank of another host, where hosts
 //          are containers: a yield that gave the core away and brought nothing is followed by a sleep, which the network ends.
 //          Who would sleep, while every waiter has a core, lingers first: it polls as long as nobody else is seen to want the
-//          core, by a yield that gave it away or by time that is missing, and no longer than it was told. Who found that
-//          somebody does sleeps at once in the next waits, the more of them the more often in a row it was so.
+//          core, by a yield that gave it away or by time that is missing, and no longer than it was told. In a crowd it goes on to
+//          yield as long as those yields are too short for anybody to have taken them, and not for long: a core that idles is slow to
+//          wake. Who found that somebody does want the core sleeps at once in the next waits, the more of them the more often in a row it was so.
 // Threads: one object for one wait, on its stack; what was learnt belongs to the thread.
 // Cost:    two clock_gettime (20 ns each) a yield, but where the job's own ranks want the core.
 #pragma once
@@ -61,7 +62,7 @@ class Patience {
   static bool may_poll(const Learnt& learnt, unsigned rounds) noexcept { return learnt.yield_after > rounds; }
   // After another round in vain: `spins` rounds of polling, with yields between them as learnt, then `yields` yields, then
   // sleep. `crowded`: there are more waiters than cores, so it is a few rounds, as learnt, instead of `spins`;
-  // with a network none. `linger_ns`: so long it polls where it would sleep else, unless it is crowded or somebody wants the core.
+  // with a network none. `linger_ns`: so long it polls where it would sleep else, in a crowd for a short time, unless somebody wants the core.
   [[gnu::hot]] Step next(bool crowded, unsigned spins, unsigned yields, std::int64_t linger_ns = 0) noexcept {
     const bool was_shared = yielded_ && shared_;
     if (yielded_) learn(false);
@@ -71,9 +72,9 @@ class Patience {
     in_crowd_ = crowded;
     in_few_ = crowded && idle_ < spins;
     if (crowded && idle_ == spins) learnt_.few_spins = std::max(learnt_.few_spins - 1, kFewest);
-    if (crowded) lap_ = 0;
     if (was_shared && cost_ != 1) return crowded ? Step::kSleep : give_way();
-    if (idle_ >= spins + yields) return crowded ? Step::kSleep : linger(was_shared, linger_ns);
+    if (idle_ >= spins + yields)
+      return crowded ? after_yields(spins, yields, linger_ns) : linger(was_shared, linger_ns);
     const unsigned rounds = std::min(learnt_.yield_after / cost_, most_);
     return idle_ >= spins || idle_ % std::max(rounds, 1u) == 0 ? Step::kYield : Step::kSpin;
   }
@@ -111,8 +112,31 @@ class Patience {
   static constexpr unsigned kLap = 1024, kLapOfNetwork = 64;  // the same of who lingers: 50 to 100 us
   static constexpr unsigned kNoMore = ~0U, kMostSkipped = 63;
   static constexpr std::int64_t kLongNs = 500'000, kSharedNs = 20'000;
+  static constexpr std::int64_t kEmptyNs = 800, kCrowdNs = 200'000;  // a yield that nobody took; how long those go on
 
-  Step linger(bool was_shared, std::int64_t longest_ns) noexcept {
+  // In a crowd. Those that go to nobody, as all others sleep or have the other cores, are followed by as many again.
+  [[gnu::cold]] Step after_yields(unsigned spins, unsigned yields, std::int64_t linger_ns) noexcept {
+    if (lap_ == kNoMore || linger_ns == 0 || cost_ != 1) return Step::kSleep;
+    if (lap_++ == 0) {
+      if (learnt_.skipped != 0) {
+        --learnt_.skipped;
+        lap_ = kNoMore;
+        return Step::kSleep;
+      }
+      lap_began_ = now_ns();
+      lingers_until_ = lap_began_ + std::min(linger_ns, kCrowdNs);
+    } else {
+      const std::int64_t now = now_ns();
+      if (now - lap_began_ > yields * kEmptyNs) return give_way();
+      learnt_.skip_after = 0;
+      if (now > lingers_until_) return Step::kSleep;
+      lap_began_ = now;
+    }
+    idle_ = spins;
+    return Step::kYield;
+  }
+
+  [[gnu::cold]] Step linger(bool was_shared, std::int64_t longest_ns) noexcept {
     if (lap_ == kNoMore) return Step::kSleep;
     if (lap_ == 0 && learnt_.skipped != 0) {
       --learnt_.skipped;

@@ -126,10 +126,42 @@ TEST(Patience, LingersWhereItWouldSleep) {
     longest = std::max(longest, lingers(kHour, kRounds, nothing));
   }
   EXPECT_EQ(longest, kRounds);
-  Patience patience(Patience::learnt());
-  unsigned rounds = 1;
-  while (patience.next(true, kSpins, kYields, kHour) != Step::kSleep) ++rounds;
-  EXPECT_LE(rounds, 16 + kYields) << "in a crowd";
+}
+
+// Rounds in a crowd until it sleeps; `meanwhile` runs in each yield.
+template <class Meanwhile>
+unsigned rounds_in_crowd(std::int64_t linger_ns, Meanwhile meanwhile, unsigned cost = 1) {
+  Patience patience(Patience::learnt(), cost);
+  for (unsigned round = 1;; ++round) {
+    const Step step = patience.next(true, kSpins, kYields, linger_ns);
+    if (step == Step::kSleep) return round;
+    if (step == Step::kYield) meanwhile();
+  }
+}
+
+TEST(Patience, LingersInACrowdWhereNobodyTakesItsYields) {
+  constexpr unsigned kFew = 16 + kYields + 1;
+  Patience::learnt() = {};
+  unsigned longest = 0;
+  std::int64_t took = 0;
+  for (int wait = 0; wait < 1000 && longest < 10 * kFew; ++wait) {  // a real stranger may take some
+    const std::int64_t before = now_ns();
+    longest = std::max(longest, rounds_in_crowd(kHour, nothing));
+    took = now_ns() - before;
+  }
+  EXPECT_GE(longest, 10 * kFew);
+  EXPECT_GE(took, 200'000);
+  EXPECT_LE(rounds_in_crowd(0, nothing), kFew) << "it is told not to";
+  EXPECT_LE(rounds_in_crowd(kHour, nothing, 2), kFew) << "with a network";
+}
+
+TEST(Patience, DoesNotLingerInACrowdThatTakesItsYields) {
+  constexpr unsigned kFew = 16 + kYields + 1;
+  Patience::learnt() = {};
+  EXPECT_LE(rounds_in_crowd(kHour, loses_the_core), 2 * kFew);
+  unsigned at_once = 0;
+  for (int wait = 0; wait < 200; ++wait) at_once += rounds_in_crowd(kHour, loses_the_core) <= kFew;
+  EXPECT_GE(at_once, 190u);
 }
 
 TEST(Patience, LingersNoLongerThanItIsTold) {
