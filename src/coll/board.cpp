@@ -45,7 +45,7 @@ Outcome board_gather(mpi::Comm& comm, const Start* start, Buffer send, Buffer re
 
 Outcome board_scatter(mpi::Comm& comm, const Start* start, Buffer send_each, Buffer recv, int root) {
   const Round round = scatter_round(member_of(comm), send_each, recv, root);
-  return by_board(comm, start, round, Does::kMoves, round.bytes / size_of(comm.size));
+  return by_board(comm, start, round, Does::kShows, 0);
 }
 
 [[gnu::hot]] Outcome board_alltoall(mpi::Comm& comm, const Start* start, Buffer send_each, Buffer recv_each) {

@@ -42,7 +42,7 @@ struct Course {
 
 // What a collective does with what all show: some can only go through cells. kSpreads: one's data to all; kGathers: all's; kExchanges: of
 // each a block to each.
-enum class Does : std::uint8_t { kShows, kMoves, kSpreads, kGathers, kExchanges, kReduces, kShares, kAllreduces };
+enum class Does : std::uint8_t { kShows, kSpreads, kGathers, kExchanges, kReduces, kShares, kAllreduces };
 
 // What a way is for. `cell`, `row`: their bytes; `any_turns`: not only kMostTurns.
 struct Room {

@@ -37,9 +37,9 @@ Comm* take_comm(Process& process, Group& group, Address mine) noexcept {
 }
 
 Status connect(Comm& comm, const Address* addresses) noexcept {
-  if (plan::Measurements* all = comm.process->measurements(); all != nullptr && comm.plans.ranks_of_node() > 1) {
-    std::shared_ptr<plan::Measured> measured =
-        all->of(static_cast<std::uint32_t>(comm.size), comm.plans.ranks_of_node());
+  const std::uint32_t ranks = static_cast<std::uint32_t>(comm.size), ppn = comm.plans.ranks_of_node();
+  if (plan::Measurements* all = comm.process->measurements(); all != nullptr && ppn > 1 && ppn < ranks) {
+    std::shared_ptr<plan::Measured> measured = all->of(ranks, ppn);
     if (measured == nullptr) return error(MPI_ERR_NO_MEM, "no memory to choose a communicator's plans");
     comm.plans.use(std::move(measured));
   }

@@ -39,7 +39,7 @@ struct Rule {
   Collective collective;
   std::uint64_t most_bytes;
   bool commutes;               // for operations that commute only
-  std::uint32_t nodes;         // where ranks share nodes, from so many on; 0: anywhere
+  std::uint32_t nodes;         // where ranks share nodes, from so many on, or 1: where all share one; 0: anywhere
   std::uint32_t most_on_node;  // of ranks, where `nodes` is not 0
   std::string_view algorithm;
   int number;  // 0: the usual ones
@@ -49,13 +49,13 @@ extern const Rule kRules[];
 extern const std::size_t kRuleCount;
 extern const std::array<std::uint8_t, std::size(kCollectives)> kFirstRule;
 
-// How many ranks a node has, where all nodes have as many, they are consecutive, and there are several nodes; else, or where
-// they go round, 1: everyone is as far from everyone. node_of(r): of rank r, any number.
+// How many ranks a node has, where all nodes have as many, and they are consecutive; else, or where they go round, 1: everyone is as
+// far from everyone. node_of(r): of rank r, any number.
 template <class NodeOf>
 std::uint32_t ranks_of_node(std::uint32_t ranks, NodeOf node_of) noexcept {
   std::uint32_t ppn = 1;
   while (ppn < ranks && node_of(ppn) == node_of(0)) ++ppn;
-  if (ppn == ranks || ranks % ppn != 0) return 1;
+  if (ranks % ppn != 0) return 1;
   for (std::uint32_t r = ppn; r < ranks; ++r) {
     const bool begins = r % ppn == 0;
     if ((node_of(r) == node_of(r - 1)) == begins || (begins && node_of(r) == node_of(0))) return 1;
@@ -66,9 +66,11 @@ std::uint32_t ranks_of_node(std::uint32_t ranks, NodeOf node_of) noexcept {
 // A number of the table, the same for the same arguments. `bytes`: of the vector; of the longest block, where each rank has one.
 // `ppn`: ranks_of_node().
 inline std::uint32_t choose(const Spec& spec, std::uint64_t bytes, std::uint32_t ppn) noexcept {
+  const std::uint32_t nodes = spec.ranks / ppn;
   const auto fits = [&](const Rule& rule) {
     return bytes <= rule.most_bytes && !(spec.ordered && rule.commutes) &&
-           (rule.nodes == 0 || (ppn > 1 && ppn <= rule.most_on_node && spec.ranks / ppn >= rule.nodes));
+           (rule.nodes == 0 ||
+            (ppn > 1 && ppn <= rule.most_on_node && (rule.nodes == 1 ? nodes == 1 : nodes >= rule.nodes)));
   };
   std::uint32_t i = kFirstRule[static_cast<std::size_t>(spec.collective)];
   while (!fits(kRules[i])) ++i;

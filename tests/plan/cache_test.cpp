@@ -40,7 +40,8 @@ TEST(Choose, NodesWhereTheyAreEvenAndInARow) {
   EXPECT_EQ(ranks_of_node("0011"), 2u);
   EXPECT_EQ(ranks_of_node("000222111333"), 3u);
   EXPECT_EQ(ranks_of_node("221100"), 2u);
-  for (const char* flat : {"0", "0000", "01", "0123", "0101", "0110", "00111", "0001", "000111222333444455", "00112",
+  EXPECT_EQ(ranks_of_node("0000"), 4u);
+  for (const char* flat : {"0", "01", "0123", "0101", "0110", "00111", "0001", "000111222333444455", "00112",
                            "001100", "00110011"}) {
     EXPECT_EQ(ranks_of_node(flat), 1u) << flat;
   }
@@ -58,6 +59,12 @@ TEST(Choose, NodesOnlyWhereThereAreSome) {
   EXPECT_EQ(chosen(Collective::kAllreduce, 1 << 20, 4), "nodes 4 4");
   EXPECT_EQ(chosen(Collective::kAllreduce, 1 << 20, 1), "phases");
   EXPECT_EQ(chosen(Collective::kAlltoall, 8, 4), "pairwise 11");
+  // Straight within a node; from node to node fewer messages follow each other.
+  EXPECT_EQ(chosen(Collective::kScatter, 8, 12), "tree 12");
+  EXPECT_EQ(chosen(Collective::kGather, 8, 12), "tree 12");
+  EXPECT_EQ(chosen(Collective::kScatter, 8, 4), "tree 2");
+  EXPECT_EQ(chosen(Collective::kGather, 8, 1), "tree 2");
+  EXPECT_EQ(chosen(Collective::kAllreduce, 1 << 20, 12), "phases");
   // Between two nodes there is one step anyway.
   EXPECT_EQ(chosen(Collective::kBarrier, 0, 6), "dissemination 1");
   EXPECT_EQ(chosen(Collective::kAllreduce, 8, 6), "recursive");
