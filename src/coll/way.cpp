@@ -16,6 +16,14 @@ constexpr std::size_t kLeastOfTwo = 8 << 10, kLongForFew = 256 << 10;
 constexpr int kFew = 4;
 constexpr std::uint32_t kManyOnACore = 16;
 
+// So many ranks that share cores send long blocks and parts rather than read them, and so do two: messages go through caches, and where
+// somebody has no core the system's copy does not help them.
+constexpr int kFewToRead = 8;
+
+bool reads(const mpi::Comm& comm, const wire::Board& board) noexcept {
+  return board.reaches_all() && comm.size > 2 && (board.has_cores() || comm.size > kFewToRead);
+}
+
 constexpr std::size_t kShortPiece = 16 << 10, kLongPiece = 128 << 10, kUsualPieces = 8;
 
 // Whether operands are combined by one rank, piece by piece, though all could: they are copied once less, by others than the one who
@@ -46,7 +54,7 @@ Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t byt
   const bool by_pieces = does == Does::kGathers || (does == Does::kExchanges && comm.size == 2);
   if (by_pieces && room.any_turns && block >= kShortestBlock) return Way::kPieces;
   if (does != Does::kReduces && does != Does::kShares && does != Does::kAllreduces) {
-    if (board.reaches_all() && block >= kShortestBlock) return Way::kRead;
+    if (block >= kShortestBlock && reads(comm, board)) return Way::kRead;
     return in_cell ? Way::kCell : Way::kMessages;
   }
   if (room.any_turns && block <= room.cell && goes_by_root(comm, board, bytes, does, room.cell)) return Way::kPieces;
@@ -55,7 +63,7 @@ Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t byt
   if (bytes / size_of(comm.size) < kShortestPart) {
     return does == Does::kReduces && room.any_turns && block <= room.cell ? Way::kPieces : Way::kMessages;
   }
-  if (!board.reaches_all()) return Way::kMessages;
+  if (!reads(comm, board)) return Way::kMessages;
   return does == Does::kReduces ? Way::kReduce : does == Does::kShares ? Way::kShare : Way::kAllreduce;
 }
 

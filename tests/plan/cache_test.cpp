@@ -41,8 +41,8 @@ TEST(Choose, NodesWhereTheyAreEvenAndInARow) {
   EXPECT_EQ(ranks_of_node("000222111333"), 3u);
   EXPECT_EQ(ranks_of_node("221100"), 2u);
   EXPECT_EQ(ranks_of_node("0000"), 4u);
-  for (const char* flat : {"0", "01", "0123", "0101", "0110", "00111", "0001", "000111222333444455", "00112",
-                           "001100", "00110011"}) {
+  for (const char* flat :
+       {"0", "01", "0123", "0101", "0110", "00111", "0001", "000111222333444455", "00112", "001100", "00110011"}) {
     EXPECT_EQ(ranks_of_node(flat), 1u) << flat;
   }
 }
