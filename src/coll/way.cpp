@@ -16,15 +16,10 @@ constexpr std::size_t kLeastOfTwo = 8 << 10, kLongForFew = 256 << 10;
 constexpr int kFew = 4;
 constexpr std::uint32_t kManyOnACore = 16;
 
-// So many ranks that share cores send long blocks and parts rather than read them, and so do two: messages go through caches, and where
-// somebody has no core the system's copy does not help them.
-constexpr int kFewToRead = 8;
-
-bool reads(const mpi::Comm& comm, const wire::Board& board) noexcept {
-  return board.reaches_all() && comm.size > 2 && (board.has_cores() || comm.size > kFewToRead);
-}
-
 constexpr std::size_t kShortPiece = 16 << 10, kLongPiece = 128 << 10, kUsualPieces = 8;
+
+// Ranks that share cores, and send long blocks and parts rather than read them (docs/decisions/collectives.md).
+constexpr int kMostThatSend = 8;
 
 // Whether operands are combined by one rank, piece by piece, though all could: they are copied once less, by others than the one who
 // combines, and ranks that share cores gain nothing from combining at the same time.
@@ -34,6 +29,11 @@ bool goes_by_root(const mpi::Comm& comm, const wire::Board& board, std::size_t b
   if (does == Does::kAllreduces && board.ranks_on_a_core() >= kManyOnACore) return true;
   if (bytes <= (comm.size == 2 && does == Does::kAllreduces ? kLeastOfTwo : cell)) return false;
   return comm.size == 2 || !board.has_cores() || (comm.size <= kFew && bytes >= kLongForFew);
+}
+
+// Whether long blocks are read where they lie. Two ranks always send.
+bool reads(const mpi::Comm& comm, const wire::Board& board) noexcept {
+  return board.reaches_all() && comm.size > 2 && (board.has_cores() || comm.size > kMostThatSend);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ Comm* take_comm(Process& process, Group& group, Address mine) noexcept {
 
 Status connect(Comm& comm, const Address* addresses) noexcept {
   const std::uint32_t ranks = static_cast<std::uint32_t>(comm.size), ppn = comm.plans.ranks_of_node();
-  if (plan::Measurements* all = comm.process->measurements(); all != nullptr && ppn > 1 && ppn < ranks) {
+  if (plan::Measurements* all = comm.process->measurements(); all != nullptr && plan::has_nodes(ranks, ppn)) {
     std::shared_ptr<plan::Measured> measured = all->of(ranks, ppn);
     if (measured == nullptr) return error(MPI_ERR_NO_MEM, "no memory to choose a communicator's plans");
     comm.plans.use(std::move(measured));

@@ -83,8 +83,7 @@ const std::array<Control, kControls> kTable{{
      "HEDDLE_LINGER",
      "threads",
      "milliseconds for which a thread that waits goes on polling, after it has done so for one, before it sleeps, "
-     "while "
-     "every waiting thread has a core and nobody else is seen to want its own",
+     "while nobody else is seen to want its core; where threads share cores, at most 0.2 of them",
      250,
      0,
      3'600'000,

@@ -27,7 +27,7 @@ Status Cache::add(const Spec& spec, std::uint64_t bytes, std::uint32_t rank, con
   std::optional<Choice> forced;
   if (bytes != kUnknownBytes && forced_ != nullptr && !is_fixed(spec)) forced = (*forced_)[spec.collective];
   if (forced && forced->algorithm == "nodes" && forced->numbers.empty())
-    forced->numbers.push_back(ppn_ < spec.ranks ? static_cast<int>(ppn_) : 1);
+    forced->numbers.push_back(has_nodes(spec.ranks, ppn_) ? static_cast<int>(ppn_) : 1);
   if (!forced || !compile(spec, *forced, rank, spare)) {
     const std::uint32_t rule = rule_of(spec, bytes);
     if (rule == Measured::kNone) throw std::bad_alloc();

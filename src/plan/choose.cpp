@@ -32,7 +32,7 @@ std::string_view cut(std::string_view& rest, char separator) {
 
 }  // namespace
 
-// Within a node a tree saves no time: what it passes on is copied once more, by ranks that may have no core.
+// Of blocks within a node a tree passes some on, which are copied once more, by ranks that may have no core: so they go straight.
 // Between two nodes there is one step for short data, with leaders or without: without them fewer messages follow each other.
 constexpr Rule kRules[] = {
     {Collective::kBarrier, kAnyBytes, false, 3, kAnyRanks, "nodes", kOneLeads},
@@ -49,10 +49,10 @@ constexpr Rule kRules[] = {
     {Collective::kReduceScatter, kAnyBytes, false, 0, 0, "recursive", 0},
     {Collective::kAllgather, kVaryingBytes - 1, false, 2, kAnyRanks, "nodes", kOneLeads},
     {Collective::kAllgather, kAnyBytes, false, 0, 0, "circulant", 1},
-    {Collective::kGather, kAnyBytes, false, 1, kAnyRanks, "tree", kAllRanks},
+    {Collective::kGather, kAnyBytes, false, kOneNode, kAnyRanks, "tree", kAllRanks},
     {Collective::kGather, 16 << 10, false, 0, 0, "tree", 2},
     {Collective::kGather, kAnyBytes, false, 0, 0, "tree", kAllRanks},
-    {Collective::kScatter, kAnyBytes, false, 1, kAnyRanks, "tree", kAllRanks},
+    {Collective::kScatter, kAnyBytes, false, kOneNode, kAnyRanks, "tree", kAllRanks},
     {Collective::kScatter, 16 << 10, false, 0, 0, "tree", 2},
     {Collective::kScatter, kAnyBytes, false, 0, 0, "tree", kAllRanks},
     {Collective::kAlltoall, kAnyBytes, false, 0, 0, "pairwise", kAllOthers},

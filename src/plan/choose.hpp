@@ -35,11 +35,13 @@ class Forced {
   std::array<std::optional<Choice>, std::size(kCollectives)> choices_;
 };
 
+inline constexpr std::uint32_t kOneNode = 1;
+
 struct Rule {
   Collective collective;
   std::uint64_t most_bytes;
   bool commutes;               // for operations that commute only
-  std::uint32_t nodes;         // where ranks share nodes, from so many on, or 1: where all share one; 0: anywhere
+  std::uint32_t nodes;         // where ranks share nodes, from so many on; kOneNode: where all share one; 0: anywhere
   std::uint32_t most_on_node;  // of ranks, where `nodes` is not 0
   std::string_view algorithm;
   int number;  // 0: the usual ones
@@ -63,14 +65,18 @@ std::uint32_t ranks_of_node(std::uint32_t ranks, NodeOf node_of) noexcept {
   return ppn;
 }
 
+// ranks_of_node() says that there are several, of which each has several ranks.
+inline bool has_nodes(std::uint32_t ranks, std::uint32_t ppn) noexcept { return ppn > 1 && ppn < ranks; }
+
 // A number of the table, the same for the same arguments. `bytes`: of the vector; of the longest block, where each rank has one.
 // `ppn`: ranks_of_node().
 inline std::uint32_t choose(const Spec& spec, std::uint64_t bytes, std::uint32_t ppn) noexcept {
-  const std::uint32_t nodes = spec.ranks / ppn;
+  const auto has_its_nodes = [&](const Rule& rule) {
+    if (rule.nodes == kOneNode) return ppn > 1 && ppn == spec.ranks;
+    return has_nodes(spec.ranks, ppn) && ppn <= rule.most_on_node && spec.ranks / ppn >= rule.nodes;
+  };
   const auto fits = [&](const Rule& rule) {
-    return bytes <= rule.most_bytes && !(spec.ordered && rule.commutes) &&
-           (rule.nodes == 0 ||
-            (ppn > 1 && ppn <= rule.most_on_node && (rule.nodes == 1 ? nodes == 1 : nodes >= rule.nodes)));
+    return bytes <= rule.most_bytes && !(spec.ordered && rule.commutes) && (rule.nodes == 0 || has_its_nodes(rule));
   };
   std::uint32_t i = kFirstRule[static_cast<std::size_t>(spec.collective)];
   while (!fits(kRules[i])) ++i;

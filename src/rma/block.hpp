@@ -24,7 +24,7 @@ struct Range {
 
 struct alignas(kCacheLine) Block {
   static constexpr std::uint32_t kStripes = 16, kRanges = 32;
-  static constexpr std::uint64_t kStripeBytes = 64 << 10;
+  static constexpr std::uint64_t kStripeBytes = 64 << 10;  // a lock takes as long as 1 KiB (docs/decisions/windows.md)
 
   LockWord lock;
   Sleepers sleepers;  // who waits for it

@@ -138,7 +138,7 @@ class Maker {
       window_.targets[rank].card = cards[rank];
     }
     if (!window_.is_allocated() || std::ranges::any_of(cards, &Card::wants_locks)) window_.block->updates.lock_always();
-    window_.may_change = std::ranges::all_of(cards, &Card::has_heavy_fence);
+    window_.all_have_heavy_fence = std::ranges::all_of(cards, &Card::has_heavy_fence);
     return Status::ok();
   }
 
@@ -224,7 +224,7 @@ Status make_window(Comm& parent, const Wish& wish, MPI_Win* win) {
     status = Maker(*window, wish).make();
   }
   if (!status) {
-    if (window != nullptr) give_back(*window, false);
+    if (window != nullptr) give_back(*window, /*all_have_left=*/false);
     return status;
   }
   if (wish.info != nullptr) window->info = mpi::take_info(wish.info->copy());

@@ -55,7 +55,9 @@ Status win_free(MPI_Win* handle) {
   rma::conceal_memory(window);
   window.mark_dead();
   *handle = MPI_WIN_NULL;
-  rma::give_back(window, true);
+  // Who has left the first one knows that all came there; who leaves this one, that all have left the first. A loss may part them.
+  const bool all_have_left = window.is_allocated() && barrier(*window.comm).is_ok();
+  rma::give_back(window, all_have_left);
   return flushed;
 }
 

@@ -14,6 +14,11 @@ namespace {
 constexpr std::size_t kMostElement = 64;  // bytes, with padding
 constexpr std::size_t kRow = 4;           // words from which on they are many
 
+// Not what only reads or only writes.
+bool exchanges(const mpi::Op& op, const std::byte* old) noexcept {
+  return op.id != mpi::OpId::kNoOp && (op.id != mpi::OpId::kReplace || old != nullptr);
+}
+
 bool is_integer(mpi::Basic basic) noexcept {
   return basic >= mpi::Basic::kInt8 && basic <= mpi::Basic::kMultiLanguage && basic != mpi::Basic::kInteger16;
 }
@@ -76,7 +81,7 @@ void update_row(std::byte* at, const std::byte* in, std::byte* old, std::size_t 
     } else {
       for (std::size_t i = 0; i < n; ++i) seen[i] = word(i).load(std::memory_order_relaxed);
     }
-    if (op.id != mpi::OpId::kNoOp && (op.id != mpi::OpId::kReplace || old != nullptr)) {
+    if (exchanges(op, old)) {
       std::memcpy(next, seen, n * sizeof(Word));
       mpi::reduce(op, in, next, static_cast<MPI_Count>(n * sizeof(Word)) / type.size, type);
       for (std::size_t i = 0; i < n; ++i) {
@@ -172,17 +177,17 @@ class Memory::ByHardware {
   const bool alone_, holds_;
 };
 
-// The same at every origin: pieces are mapped at whole pages.
-bool Memory::fits_word(std::uint64_t at, std::size_t bytes) const noexcept {
+bool Memory::may_be_by_hardware(std::uint64_t at, std::size_t bytes) const noexcept {
   if (bytes > sizeof(std::uint64_t) || (bytes & (bytes - 1)) != 0 || target_.block->updates.is_by_locks()) return false;
+  // The same at every origin: pieces are mapped at whole pages.
   return reinterpret_cast<std::uintptr_t>(direct(at)) % bytes == 0;
 }
 
 // Before so many are exchanged one by one.
 void Memory::prepare_row(std::size_t words) noexcept {
-  if (words < kRow || !window_.may_change) return;
-  const auto all = static_cast<std::int32_t>(std::min<std::size_t>(words, Target::kPatience));
-  if (target_.patience.fetch_sub(all, std::memory_order_relaxed) > all) return;
+  if (words < kRow || !window_.all_have_heavy_fence) return;
+  const auto all = static_cast<std::int32_t>(std::min<std::size_t>(words, Target::kWordsBeforeLocks));
+  if (target_.words_left.fetch_sub(all, std::memory_order_relaxed) > all) return;
   const auto for_each = [&](auto look) {
     for (int rank = 0; rank < window_.comm->size; ++rank) {
       Block* block = window_.target(rank).block;
@@ -190,9 +195,9 @@ void Memory::prepare_row(std::size_t words) noexcept {
     }
     return true;
   };
-  // In vain: somebody has been stopped there, perhaps for ever.
+  // In vain: somebody has been stopped there, perhaps for ever, so it is not tried for each row.
   if (!target_.block->updates.change(for_each))
-    target_.patience.store(8 * Target::kPatience, std::memory_order_relaxed);
+    target_.words_left.store(8 * Target::kWordsBeforeLocks, std::memory_order_relaxed);
 }
 
 template <class Change>
@@ -236,9 +241,8 @@ void Memory::update_words(std::uint64_t at, const std::byte* in, std::byte* old,
 Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std::size_t count, const mpi::Op& op,
                       const mpi::Datatype& type) noexcept {
   const auto size = static_cast<std::size_t>(type.size);
-  if (type.contiguous && fits_word(at, size)) {
-    const bool exchanges = op.id != mpi::OpId::kNoOp && (op.id != mpi::OpId::kReplace || old != nullptr);
-    if (exchanges) prepare_row(count * size / sizeof(std::uint64_t));
+  if (type.contiguous && may_be_by_hardware(at, size)) {
+    if (exchanges(op, old)) prepare_row(count * size / sizeof(std::uint64_t));
     if (ByHardware by_hardware(*this); by_hardware) {
       update_words(at, in, old, count, op, type);
       return Status::ok();
@@ -269,7 +273,7 @@ Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std
 
 Status Memory::compare_and_swap(std::uint64_t at, const std::byte* in, const std::byte* compare, std::byte* old,
                                 std::size_t bytes) noexcept {
-  if (fits_word(at, bytes)) {
+  if (may_be_by_hardware(at, bytes)) {
     if (ByHardware by_hardware(*this); by_hardware) {
       as_word(bytes, [&](auto kind) {
         using Word = decltype(kind);

@@ -45,7 +45,7 @@ class Memory {
                           std::size_t bytes) noexcept;
 
  private:
-  static constexpr std::size_t kStepBytes = 16 << 10;  // a part of a stripe
+  static constexpr std::size_t kStepBytes = 16 << 10;  // a part of a stripe, of which there is a copy on the stack
 
   // Elements of so many bytes that begin in the same part of so many bytes as `at`, and not before.
   static std::size_t to_end_of(std::size_t part, std::uint64_t at, std::size_t bytes) noexcept {
@@ -54,7 +54,7 @@ class Memory {
   std::byte* direct(std::uint64_t at) const noexcept {
     return mpi::address_at(reinterpret_cast<std::uintptr_t>(base_), static_cast<MPI_Count>(at));
   }
-  bool fits_word(std::uint64_t at, std::size_t bytes) const noexcept;
+  bool may_be_by_hardware(std::uint64_t at, std::size_t bytes) const noexcept;
   class ByHardware;
   void update_words(std::uint64_t at, const std::byte* in, std::byte* old, std::size_t count, const mpi::Op& op,
                     const mpi::Datatype& type) noexcept;

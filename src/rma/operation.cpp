@@ -24,9 +24,9 @@ const std::byte* take(mpi::PackCursor& in, std::byte* buffer, std::size_t bytes)
 // After an error the operation is as it was before the step that failed, and `done` says which those were before it.
 class Execution {
  public:
-  // `by_stripe`: so that of an update that fails it is known which elements have had theirs.
-  Execution(Memory memory, Operation& operation, bool by_stripe) noexcept
-      : memory_(memory), operation_(operation), by_stripe_(by_stripe && operation.kind == Kind::kAccumulate) {}
+  // `by_step`: so that of an update that fails it is known which elements have had theirs.
+  Execution(Memory memory, Operation& operation, bool by_step) noexcept
+      : memory_(memory), operation_(operation), by_step_(by_step && operation.kind == Kind::kAccumulate) {}
 
   Status run() noexcept {
     Status status;
@@ -45,7 +45,7 @@ class Execution {
     const std::size_t most = in_rows ? bytes : kChunk / operation_.element_bytes() * operation_.element_bytes();
     while (bytes > 0) {
       std::size_t n = std::min(bytes, most);
-      if (by_stripe_) n = std::min(n, Memory::in_one_step(at, operation_.element_bytes()) * operation_.element_bytes());
+      if (by_step_) n = std::min(n, Memory::in_one_step(at, operation_.element_bytes()) * operation_.element_bytes());
       const std::size_t begin = operation_.has_in ? operation_.in.position() : 0;
       const Status status = step(at, n);
       if (!status) {
@@ -76,7 +76,7 @@ class Execution {
 
   Memory memory_;
   Operation& operation_;
-  const bool by_stripe_;
+  const bool by_step_;
 };
 
 // Of a type with gaps, where memory that is not attached may lie.

@@ -56,7 +56,8 @@ Status lock(Window& window, int rank, Held held) {
   return Waiting(window, *target.block, held).wait(rank);
 }
 
-// What was done there is done when the questions are answered. REQUIRES: a full fence before, but for a lock that it gives back.
+// What was done there is done when the questions are answered. REQUIRES: a full fence before, unless it gives a lock back, which
+// releases.
 void end_access(Window& window, int rank, Held held, Questions& questions) {
   Target& target = window.target(rank);
   questions.finish(target);  // while the lock is held, and before it is known which way it goes back
@@ -152,7 +153,7 @@ Status win_lock(int lock_type, int rank, int assertion, mpi::Win& win) {
   }
   target.held.store(held, std::memory_order_relaxed);
   count_lock(window, 1);
-  if (!is_checked) full_fence();  // else the lock is one
+  if (!is_checked) full_fence();  // else the lock acquires
   return Status::ok();
 }
 

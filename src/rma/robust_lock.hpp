@@ -1,7 +1,7 @@
 // A lock in memory that processes share, held for some instructions or system calls, that a process which dies leaves open.
 //
 // Method:  a robust mutex of POSIX: the kernel looks through what a thread that ends holds, and marks it. Who takes it next
-//          finds what it guards as the dead one left it, perhaps half done: the bytes of one element, a list of ranges.
+//          finds what it guards as the dead one left it, perhaps half done: some of a row of elements, a list of ranges.
 // Threads: any of any process that has it mapped.
 // Cost:    10 ns more than an exchange of a word, where nobody waits; who waits spins a while, and then sleeps.
 #pragma once

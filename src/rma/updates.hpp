@@ -1,7 +1,8 @@
 // How the words of a window's member are updated: by hardware, or under the locks of their stripes; and how all who update them go over
 // from the one to the other at once.
 //
-// Problem: a single word is soonest updated by an instruction, a long row under a lock: word by word it takes 40 times as long. Both at
+// Problem: a single word is soonest updated by an instruction, a long row under a lock: 5 ns a word, word by word, where a
+//          lock lets it have the speed of memory. Both at
 //          once lose updates, what is under way cannot be seen, and two more locked instructions to show it are what a single word costs.
 // Method:  whoever updates by hardware says so in a line of its own process with plain stores, and then looks which way holds; whoever
 //          changes it says so first, has every thread of the node pass a fence (futex.hpp), and then looks whether somebody is still at

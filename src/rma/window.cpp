@@ -20,7 +20,7 @@ Window* take_window(Comm& comm, wire::NodeMemory& node) noexcept {
   return window;
 }
 
-void give_back(Window& window, bool is_left) noexcept {
+void give_back(Window& window, bool all_have_left) noexcept {
   drop_backlogs(window);
   drop_remote(window);
   const bool has_maps = window.is_allocated() && window.targets != nullptr;
@@ -32,8 +32,10 @@ void give_back(Window& window, bool is_left) noexcept {
     if (!is_inside && !has_none) window.node.unmap_piece(mapped);
   }
   window.node.unmap_piece(window.piece);
-  if (window.owns_piece && is_left) window.node.give_piece_back(window.piece_at, window.piece_bytes);
-  if (window.owns_piece && !is_left) window.node.drop_piece(window.piece_at, window.piece_bytes);
+  if (window.owns_piece) {
+    all_have_left ? window.node.give_piece_back(window.piece_at, window.piece_bytes)
+                  : window.node.drop_piece(window.piece_at, window.piece_bytes);
+  }
   if (window.block != nullptr) window.node.give_block_back(kBlockBytes, window.block_at);
   windows().give_back(&window);
 }

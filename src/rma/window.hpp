@@ -74,9 +74,9 @@ struct Target {
   // And the other way round: of an operation of this member here, until it asks.
   std::atomic<int> owed{MPI_SUCCESS};
 
-  // By hardware: so many words in rows, and locks are worth their change.
-  static constexpr std::int32_t kPatience = 512;
-  std::atomic<std::int32_t> patience{kPatience};
+  // Words of rows that are still exchanged one by one, which takes as long for 512 as the change to locks (updates.hpp).
+  static constexpr std::int32_t kWordsBeforeLocks = 512;
+  std::atomic<std::int32_t> words_left{kWordsBeforeLocks};
 
   std::atomic<Backlog*> backlog{nullptr};  // kKernel: short accesses that are not done yet (backlog.hpp)
 
@@ -93,7 +93,7 @@ struct Window : mpi::Win {
   Target& target(int rank) noexcept { return targets[static_cast<std::size_t>(rank)]; }
   // MPI has allocated the memory.
   bool is_allocated() const noexcept { return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED; }
-  bool may_change = false;  // from hardware to locks: all members pass heavy fences
+  bool all_have_heavy_fence = false;  // the members: else words are never changed from hardware to locks
   bool is_dynamic() const noexcept { return flavor == MPI_WIN_FLAVOR_DYNAMIC; }
 
   wire::NodeMemory& node;
@@ -135,8 +135,8 @@ struct Window : mpi::Win {
 
 // With a reference to the communicator. Null when memory ran out.
 Window* take_window(Comm& comm, wire::NodeMemory& node) noexcept;
-// `is_left`: by all members, as they have told each other.
-void give_back(Window& window, bool is_left) noexcept;
+// `all_have_left`: as they have told each other.
+void give_back(Window& window, bool all_have_left) noexcept;
 
 // Where the target's memory begins here. REQUIRES: target.is_direct().
 Status map_target(Window& window, Target& target, std::byte** base);

@@ -16,7 +16,8 @@
 //          Who would sleep, while every waiter has a core, lingers first: it polls as long as nobody else is seen to want the
 //          core, by a yield that gave it away or by time that is missing, and no longer than it was told. In a crowd it goes on to
 //          yield as long as those yields are too short for anybody to have taken them, and not for long: a core that idles is slow to
-//          wake. Who found that somebody does want the core sleeps at once in the next waits, the more of them the more often in a row it was so.
+//          wake. Who found that somebody does want the core sleeps at once in the next waits, the more of them the more often in a
+//          row it was so.
 // Threads: one object for one wait, on its stack; what was learnt belongs to the thread.
 // Cost:    two clock_gettime (20 ns each) a yield, but where the job's own ranks want the core.
 #pragma once
@@ -62,7 +63,8 @@ class Patience {
   static bool may_poll(const Learnt& learnt, unsigned rounds) noexcept { return learnt.yield_after > rounds; }
   // After another round in vain: `spins` rounds of polling, with yields between them as learnt, then `yields` yields, then
   // sleep. `crowded`: there are more waiters than cores, so it is a few rounds, as learnt, instead of `spins`;
-  // with a network none. `linger_ns`: so long it polls where it would sleep else, in a crowd for a short time, unless somebody wants the core.
+  // with a network none. `linger_ns`: so long it polls where it would sleep else, in a crowd for a short time, unless somebody
+  // wants the core.
   [[gnu::hot]] Step next(bool crowded, unsigned spins, unsigned yields, std::int64_t linger_ns = 0) noexcept {
     const bool was_shared = yielded_ && shared_;
     if (yielded_) learn(false);
@@ -72,7 +74,8 @@ class Patience {
     in_crowd_ = crowded;
     in_few_ = crowded && idle_ < spins;
     if (crowded && idle_ == spins) learnt_.few_spins = std::max(learnt_.few_spins - 1, kFewest);
-    if (was_shared && cost_ != 1) return crowded ? Step::kSleep : give_way();
+    if (crowded) lap_ = 0;
+    if (was_shared && cost_ != 1) return crowded ? Step::kSleep : give_way(lap_);
     if (idle_ >= spins + yields)
       return crowded ? after_yields(spins, yields, linger_ns) : linger(was_shared, linger_ns);
     const unsigned rounds = std::min(learnt_.yield_after / cost_, most_);
@@ -96,13 +99,13 @@ class Patience {
     end();
     if (yielded_) learn(!long_);
     idle_ = 0;
-    lap_ = 0;
+    lap_ = crowd_lap_ = 0;
   }
   // What it waited for is there.
   void end() noexcept {
     if (in_few_) learnt_.few_spins = std::min(learnt_.few_spins * 2, kMostFew);
     in_few_ = false;
-    if (lap_ != 0 && lap_ != kNoMore) learnt_.skip_after /= 2;
+    if (is_lingering(lap_) || is_lingering(crowd_lap_)) learnt_.skip_after /= 2;
   }
 
  private:
@@ -116,53 +119,54 @@ class Patience {
 
   // In a crowd. Those that go to nobody, as all others sleep or have the other cores, are followed by as many again.
   [[gnu::cold]] Step after_yields(unsigned spins, unsigned yields, std::int64_t linger_ns) noexcept {
-    if (lap_ == kNoMore || linger_ns == 0 || cost_ != 1) return Step::kSleep;
-    if (lap_++ == 0) {
-      if (learnt_.skipped != 0) {
-        --learnt_.skipped;
-        lap_ = kNoMore;
-        return Step::kSleep;
-      }
-      lap_began_ = now_ns();
-      lingers_until_ = lap_began_ + std::min(linger_ns, kCrowdNs);
-    } else {
-      const std::int64_t now = now_ns();
-      if (now - lap_began_ > yields * kEmptyNs) return give_way();
-      learnt_.skip_after = 0;
-      if (now > lingers_until_) return Step::kSleep;
-      lap_began_ = now;
+    if (linger_ns == 0 || cost_ != 1 || skips(crowd_lap_)) return Step::kSleep;
+    const std::int64_t now = now_ns();
+    if (++crowd_lap_ == 1) {
+      crowd_until_ = now + std::min(linger_ns, kCrowdNs);
+    } else if (now - crowd_lap_began_ > yields * kEmptyNs) {
+      return give_way(crowd_lap_);
     }
+    if (now > crowd_until_) return linger_no_more(crowd_lap_);
+    crowd_lap_began_ = now;
     idle_ = spins;
     return Step::kYield;
   }
 
   [[gnu::cold]] Step linger(bool was_shared, std::int64_t longest_ns) noexcept {
-    if (lap_ == kNoMore) return Step::kSleep;
-    if (lap_ == 0 && learnt_.skipped != 0) {
-      --learnt_.skipped;
-      lap_ = kNoMore;
-      return Step::kSleep;
-    }
-    if (was_shared) return give_way();
+    if (skips(lap_)) return Step::kSleep;
+    if (was_shared) return give_way(lap_);
     if (++lap_ % (cost_ == 1 ? kLap : kLapOfNetwork) != 1) return Step::kSpin;
     const std::int64_t now = now_ns();
     if (lap_ == 1) {
       lingers_until_ = now + longest_ns;
     } else if (now - lap_began_ > kLongNs) {
-      return give_way();
+      return give_way(lap_);
     }
+    if (now >= lingers_until_) return linger_no_more(lap_);
     lap_began_ = now;
-    if (now < lingers_until_) return Step::kYield;
+    return Step::kYield;
+  }
+  // This wait is one of those that are not to linger, or not any more.
+  bool skips(unsigned& lap) noexcept {
+    if (lap == 0 && learnt_.skipped != 0) {
+      --learnt_.skipped;
+      lap = kNoMore;
+    }
+    return lap == kNoMore;
+  }
+  // Long enough, and nobody has wanted the core.
+  Step linger_no_more(unsigned& lap) noexcept {
     learnt_.skip_after = 0;
-    lap_ = kNoMore;
+    lap = kNoMore;
     return Step::kSleep;
   }
   // Somebody wants the core.
-  Step give_way() noexcept {
+  Step give_way(unsigned& lap) noexcept {
     learnt_.skipped = learnt_.skip_after = std::min(2 * learnt_.skip_after + 1, kMostSkipped);
-    lap_ = kNoMore;
+    lap = kNoMore;
     return Step::kSleep;
   }
+  static bool is_lingering(unsigned lap) noexcept { return lap != 0 && lap != kNoMore; }
 
   void learn(bool good) noexcept {
     yielded_ = false;
@@ -180,8 +184,9 @@ class Patience {
   bool in_crowd_ = false;
   bool yielded_ = false;
   bool long_ = false, shared_ = false;
-  unsigned lap_ = 0;  // rounds of lingering
-  std::int64_t lingers_until_ = 0, lap_began_ = 0;
+  unsigned lap_ = 0;        // rounds of lingering
+  unsigned crowd_lap_ = 0;  // in a crowd: so many times its yields; a thread may wait in one now and then
+  std::int64_t lingers_until_ = 0, lap_began_ = 0, crowd_until_ = 0, crowd_lap_began_ = 0;
 };
 
 }  // namespace heddle::vci

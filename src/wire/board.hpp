@@ -50,12 +50,12 @@ class Board {
   // For one that shows alone, `bytes` at once.
   static Shape shape_for_row(std::size_t bytes, std::size_t ranks) noexcept;
 
-  // A board in a fresh piece, for the others to open.
+  // A board in a piece of its own, for the others to open.
   static Status make(NodeMemory& node, std::uint32_t ranks, const Shape& shape, std::uint64_t* offset);
   // `regions`: of the ranks, in their order.
   static Status open(NodeMemory& node, std::uint64_t offset, const Shape& shape, std::uint32_t rank,
                      const std::vector<std::uint32_t>& regions, Board** out) noexcept;
-  // All have opened it, as they have told each other: whoever leaves last drops the piece.
+  // All have opened it, as they have told each other: whoever leaves last gives the piece back.
   void keep() noexcept { is_kept_ = true; }
   // Some have not, and nobody keeps it but those whom a loss kept from hearing that: by whoever has made it, whether or not others still have it open.
   static void drop(NodeMemory& node, std::uint64_t offset, std::uint32_t ranks, const Shape& shape) noexcept;

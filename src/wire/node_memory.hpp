@@ -9,7 +9,8 @@
 //          some words of the owner's region, kept for the next one that asks for as many. What belongs to a process is read
 //          and written as single_copy.hpp does.
 // Threads: any.
-// Cost:    a piece: two system calls for its owner, one for whoever maps it, and as many pages as it is long.
+// Cost:    a piece: two system calls for its owner, one for whoever maps it, and as many pages as it is long; none of that for one
+//          that has stayed.
 #pragma once
 
 #include <cstddef>

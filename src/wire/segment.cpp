@@ -217,9 +217,15 @@ constexpr std::size_t kPage = 4096;
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
 
-// Of a piece that was given back, in one word: how many pages, and the first one's number.
-constexpr std::size_t kLongestSpare = std::size_t{4} << 20;
+// A piece that was given back, in one word; 0: none.
+//
+//     63            40                        0
+//     +--------------+------------------------+
+//     | its pages    | number of the first    |
+//     +--------------+------------------------+
+constexpr std::size_t kLongestSpare = std::size_t{8} << 20;  // a board of 100 ranks
 constexpr unsigned kNumberBits = 40;
+static_assert(kLongestSpare / kPage < std::size_t{1} << (64 - kNumberBits));
 std::uint64_t spare_of(std::uint64_t offset, std::size_t bytes) {
   return std::uint64_t{whole_pages(bytes) / kPage} << kNumberBits | offset / kPage;
 }
@@ -246,7 +252,8 @@ Status Segment::make_piece(std::size_t bytes, std::uint64_t* offset, bool* is_fr
   const std::uint64_t begin = pieces.fetch_add(reserved, std::memory_order_relaxed);
   const std::uint64_t at = bytes_ + begin;
   Status status = check_limit(at + reserved);
-  if (status && reserved != 0 && !reserve(fd_, at, reserved)) {
+  const auto is_reserved = [&] { return reserved == 0 || reserve(fd_, at, reserved); };
+  if (status && !is_reserved() && (drop_spares(), !is_reserved())) {
     status =
         error(MPI_ERR_NO_MEM, "reserving %zu KiB of shared memory for a window failed: %s; free memory on this node",
               reserved >> 10, std::strerror(errno));
@@ -305,9 +312,17 @@ void Segment::give_piece_back(std::uint64_t offset, std::size_t bytes) noexcept 
     if (place.compare_exchange_strong(none, spare, std::memory_order_release, std::memory_order_relaxed)) return;
   }
   // In place of another one, so that none stays for ever.
-  const std::uint64_t before =
-      region(0).spares[offset / kPage % RegionHeader::kSpares].exchange(spare, std::memory_order_acq_rel);
-  if (before != 0) drop_piece(offset_of_spare(before), bytes_of_spare(before));
+  const std::uint32_t turn = region(0).next_spare.fetch_add(1, std::memory_order_relaxed);
+  drop_spare(region(0).spares[turn % RegionHeader::kSpares].exchange(spare, std::memory_order_acq_rel));
+}
+
+void Segment::drop_spare(std::uint64_t spare) noexcept {
+  if (spare != 0) drop_piece(offset_of_spare(spare), bytes_of_spare(spare));
+}
+
+// As there is no memory for others.
+void Segment::drop_spares() noexcept {
+  for (std::atomic<std::uint64_t>& place : region(0).spares) drop_spare(place.exchange(0, std::memory_order_acquire));
 }
 
 void Segment::drop_piece(std::uint64_t offset, std::size_t bytes) noexcept {

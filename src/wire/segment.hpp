@@ -54,6 +54,7 @@ struct RegionHeader {
   std::atomic<std::uint64_t> pieces{0};  // in region 0: bytes given out behind the regions
   static constexpr int kSpares = 8;
   std::atomic<std::uint64_t> spares[kSpares]{};  // in region 0: pieces that were given back
+  std::atomic<std::uint32_t> next_spare{0};      // whose place the next one takes when there is none
 };
 
 class Segment {
@@ -100,6 +101,8 @@ class Segment {
   Segment(int fd, std::byte* base, std::size_t bytes) noexcept : fd_(fd), base_(base), bytes_(bytes) {}
   static Status map(int fd, std::uint32_t ranks, std::shared_ptr<Segment>* out);
   Status make_headers(std::uint32_t ranks);
+  void drop_spare(std::uint64_t spare) noexcept;
+  void drop_spares() noexcept;
 
   struct MappedPiece {
     std::uint64_t offset;

@@ -1,4 +1,5 @@
-// Collectives of data that are too long for the cells of a board, which each rank reads where they lie; also where a rank's data have
+// Collectives of data that are too long for the cells of a board, which few ranks send (with a core for each, or more than eight, each
+// rank reads them where they lie); also where a rank's data have
 // gaps, so that they cannot be, and (by HEDDLE_SINGLE_COPY=test:...) where reading fails in the middle.
 #include "coll.h"
 

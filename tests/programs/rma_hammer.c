@@ -144,7 +144,7 @@ static int64_t total(void) { return (int64_t)kTurns * world_size * (world_size +
     enum { kRow = 77 };                                                                                       \
     const int target = world_size - 1, first = world_rank % 3;                                                \
     const int is_fast = window.flavor == MPI_WIN_FLAVOR_ALLOCATE || window.flavor == MPI_WIN_FLAVOR_SHARED;   \
-    const int turns = is_fast && on_one_host() ? 50 * kTurns : kTurns; /* long enough to meet */              \
+    const int turns = is_fast && on_one_host() ? 10 * kTurns : kTurns; /* long enough to meet */              \
     const T one = (T)1;                                                                                       \
     T add[kRow], was[kRow], before[kRow] = {0}, single;                                                       \
     for (int i = 0; i < kRow; i++) add[i] = (T)1;                                                             \

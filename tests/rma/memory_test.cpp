@@ -1,5 +1,5 @@
 // Updates of a target's memory against mpi::reduce on a copy: every predefined operation on every predefined type, at even
-// and odd addresses, across stripes; by hardware, under the stripes' locks, and through the kernel.
+// and odd addresses, across stripes; by hardware, under the stripes' locks, and through the kernel. And when the first becomes the second.
 #include "rma/memory.hpp"
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "coll/api.hpp"
 #include "mpi/handle.hpp"
 #include "mpi/pack.hpp"
 #include "rma/api.hpp"
@@ -157,7 +158,75 @@ TEST(Memory, ByHardware) {
     MPI_Win win;
     std::byte* base = nullptr;
     ASSERT_TRUE(api::win_allocate(kBytes, 1, nullptr, *p.world(), &base, &win)) << last_error_detail();
+    object(win).all_have_heavy_fence = false;
     check_everything(Memory::own(object(win)), base);
+    EXPECT_FALSE(object(win).block->updates.is_by_locks());
+    ASSERT_TRUE(api::win_free(&win));
+  });
+}
+
+TEST(Memory, LongRowsChangeItToLocks) {
+  run_processes(1, [](mpi::Process& p) {
+    MPI_Win win;
+    std::byte* base = nullptr;
+    ASSERT_TRUE(api::win_allocate(kBytes, 1, nullptr, *p.world(), &base, &win)) << last_error_detail();
+    Memory memory = Memory::own(object(win));
+    const Updates& updates = object(win).block->updates;
+    const mpi::Datatype& type = *mpi::from_handle(MPI_DOUBLE);
+    const mpi::Op& sum = *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_SUM));
+    const mpi::Op& replace = *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_REPLACE));
+    const mpi::Op& no_op = *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_NO_OP));
+    constexpr std::size_t kRow = 100, kLong = 4000;
+    std::vector<double> in(kLong, 1.0), old(kLong);
+    const auto* from = reinterpret_cast<const std::byte*>(in.data());
+    auto* const to = reinterpret_cast<std::byte*>(old.data());
+    for (int i = 0; i < 5000; ++i) ASSERT_TRUE(memory.update(0, from, nullptr, 1, sum, type));
+    ASSERT_TRUE(memory.update(0, nullptr, to, kLong, no_op, type));
+    ASSERT_TRUE(memory.update(8, from, nullptr, kLong - 1, replace, type));
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(memory.update(0, from, nullptr, kRow, sum, type));
+    EXPECT_FALSE(updates.is_by_locks());
+    ASSERT_TRUE(memory.update(0, from, to, kRow, sum, type));
+    EXPECT_TRUE(updates.is_by_locks());
+    ASSERT_TRUE(memory.update(0, from, nullptr, 1, sum, type));
+    EXPECT_EQ(reinterpret_cast<double*>(base)[0], 5000 + 5 + 1 + 1);
+    EXPECT_EQ(reinterpret_cast<double*>(base)[1], 1 + 5 + 1);
+    EXPECT_EQ(reinterpret_cast<double*>(base)[kRow], 1);
+    EXPECT_EQ(old[0], 5005);
+    ASSERT_TRUE(api::win_free(&win));
+  });
+}
+
+// Rows of two processes that overlap, and single elements in their middle.
+TEST(Memory, RowsByHardwareLoseNothing) {
+  run_processes(2, [](mpi::Process& p) {
+    MPI_Win win;
+    std::byte* base = nullptr;
+    ASSERT_TRUE(api::win_allocate(4096, 1, nullptr, *p.world(), &base, &win)) << last_error_detail();
+    Window& window = object(win);
+    window.all_have_heavy_fence = false;
+    const int rank = p.world()->rank;
+    Target& target = window.target(0);
+    std::byte* there = nullptr;
+    ASSERT_TRUE(map_target(window, target, &there)) << last_error_detail();
+    Memory memory(window, target, there);
+    const mpi::Datatype& type = *mpi::from_handle(MPI_DOUBLE);
+    const mpi::Op& sum = *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_SUM));
+    constexpr std::size_t kRow = 77, kFirst[] = {0, 40};
+    constexpr int kTurns = 20000;
+    const std::vector<double> in(kRow, 1.0);
+    const auto* from = reinterpret_cast<const std::byte*>(in.data());
+    ASSERT_TRUE(api::barrier(*p.world()));
+    for (int turn = 0; turn < kTurns; ++turn) {
+      ASSERT_TRUE(memory.update(8 * kFirst[rank], from, nullptr, kRow, sum, type));
+      ASSERT_TRUE(memory.update(8 * 60, from, nullptr, 1, sum, type));
+    }
+    ASSERT_TRUE(api::barrier(*p.world()));
+    for (std::size_t i = 0; i < kFirst[1] + kRow; ++i) {
+      const int rows = (i < kRow) + (i >= kFirst[1]);
+      EXPECT_EQ(reinterpret_cast<const double*>(there)[i], kTurns * (rows + (i == 60 ? 2 : 0))) << i;
+    }
+    EXPECT_FALSE(target.block->updates.is_by_locks());
+    ASSERT_TRUE(api::barrier(*p.world()));
     ASSERT_TRUE(api::win_free(&win));
   });
 }

@@ -77,7 +77,7 @@ TEST_F(NodeMemoryTest, APieceHasItsMemoryAtOnceAndGivesItBack) {
 }
 
 TEST_F(NodeMemoryTest, WhatIsGivenBackIsForTheNextOfAsManyPages) {
-  constexpr std::size_t kBytes = 1 << 20, kTooLong = 8 << 20;
+  constexpr std::size_t kBytes = 1 << 20, kTooLong = 16 << 20;
   std::uint64_t offset = 0, other = 0, again = 0;
   bool is_fresh = false;
   ASSERT_TRUE(a->make_piece(kBytes - 5, &offset, &is_fresh));
