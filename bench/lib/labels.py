@@ -94,6 +94,9 @@ METRICS = {
     "sync-lockall": (RANKS, "MPI_Win_lock_all and unlock_all, {}"),
     "sync-flush": (RANKS, "all flush one, nothing put, {}"),
     "sync-flushput": (RANKS, "all put 8 B to one and flush, {}"),
+    "make-communicator": (RANKS, "dup, barrier, allreduce, free, {}"),
+    "make-create": (RANKS, "MPI_Win_create, 2 fences, free, {}"),
+    "make-allocate": (RANKS, "MPI_Win_allocate of 256 KiB, 2 fences, free, {}"),
     "rma-send": (SIZE, "send, one way, {}"),
     "send-bandwidth": (SIZE, "send, {}, window 32"),
 }
@@ -118,6 +121,8 @@ WITH_KIND = {
 WITH_WINDOW = {
     "put": (SIZE, "put and flush, {}"),
     "get": (SIZE, "get and flush, {}"),
+    "sum": (SIZE, "accumulate of doubles and flush, {}"),
+    "sum-bandwidth": (SIZE, "accumulate of doubles, {}, 32 in a flush"),
     "put-bandwidth": (SIZE, "put, {}, 32 in a flush"),
     "get-bandwidth": (SIZE, "get, {}, 32 in a flush"),
     "atomic-fetch": (SIZE, "fetch_and_op and flush, {}"),

@@ -330,6 +330,10 @@ def rma(_):
     ]
 
 
+def objects(_):
+    return [Program("rma/objects.c", ranks, (), ("communicator", "create", "allocate")) for ranks in (2, 8)]
+
+
 def rma_threads(_):
     bands, tiles, faces = words((64, 1 << 10, 16 << 10, 256 << 10, 1 << 20)), words((1, 4, 16, 64)), words((8, 1 << 10, 16 << 10, 256 << 10))
     patterns = (("rma/bands.c", bands), ("rma/blocks.c", tiles))
@@ -416,6 +420,7 @@ SUITES = {suite.name: suite for suite in (
                     "is about Heddle alone; name it to run it", plans_at_creation),
     Programs("rma", "one-sided: put and get beside send, epochs, atomics, a target that is asleep", rma),
     Programs("rma-sync", "one-sided: each way to synchronise a window of 2, 4 and 8 ranks", rma_sync),
+    Programs("objects", "communicators and windows that are made, used a little and freed, 2 and 8 ranks", objects),
     Programs("rma-threads", "one-sided with threads: put rates by windows, bands that are fetched, blocks that are multiplied, halos", rma_threads),
     Programs("datatypes", "MPI_Pack and MPI_Unpack against memcpy and a plain loop; messages of strided types", datatypes),
     Programs("reductions", "MPI_Reduce_local of operations and types against memcpy", reductions),

@@ -86,9 +86,12 @@ def one_sided():
     for ranks in suites.SYNCHRONISED:
         for step in ("fence", "pscw", "shared", "exclusive", "lockall", "flush", "flushput"):
             made["rma-sync", f"sync-{step}", ranks] = Target(best_peer=True)
+    for ranks in (2, 8):
+        for what in ("communicator", "create", "allocate"):
+            made["objects", f"make-{what}", ranks] = Target(best_peer=True)
     for kind in ("create", "allocate"):
         for size in (8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20):
-            for metric in ("put", "get", "put-bandwidth", "get-bandwidth"):
+            for metric in ("put", "get", "sum", "put-bandwidth", "get-bandwidth", "sum-bandwidth"):
                 made["rma", f"{metric}-{kind}", size] = Target(best_peer=True)
     for kind in suites.WINDOWS_OF:
         for threads in suites.PUTTING:

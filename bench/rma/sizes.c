@@ -1,9 +1,9 @@
-// Put and get beside send and receive, 8 bytes to 4 MiB, two ranks: the time of one that is complete, and the bytes per second of
+// Put, get and accumulate beside send and receive, 8 bytes to 4 MiB, two ranks: the time of one that is complete, and the bytes per second of
 // many in one epoch. Rank 1 acts, rank 0 waits in MPI_Recv.
 //   sizes <point>...
 //   create, allocate, shared, dynamic    on a window of that kind
-//     put-<kind>, get-<kind>             µs of one and its MPI_Win_flush, in an epoch of MPI_Win_lock_all
-//     put-bandwidth-, get-bandwidth-     GB/s of kWindow of them and one flush
+//     put-<kind>, get-<kind>, sum-<kind> µs of one and its MPI_Win_flush, in an epoch of MPI_Win_lock_all; sum: MPI_Accumulate of doubles
+//     <what>-bandwidth-<kind>            GB/s of kWindow of them and one flush
 //   send
 //     rma-send                           µs of MPI_Send and MPI_Recv one way, half of there and back
 //     send-bandwidth                     GB/s of kWindow of MPI_Isend, answered by an empty message
@@ -33,6 +33,14 @@ static void get(void* context) {
   MPI_Win_flush(0, c->win);
 }
 
+static void sum(void* context) {
+  Context* c = context;
+  const int count = c->bytes / (int)sizeof(double);
+  for (int i = 0; i < c->many; i++)
+    MPI_Accumulate(c->mine, count, MPI_DOUBLE, 0, c->start, count, MPI_DOUBLE, MPI_SUM, c->win);
+  MPI_Win_flush(0, c->win);
+}
+
 static void ping(void* context) {
   Context* c = context;
   for (int half = 0; half < 2; half++) {
@@ -59,23 +67,30 @@ static void window_of_sends(void* context) {
     MPI_Send(NULL, 0, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
 }
 
+// The last put is what the last get fetches.
+static const struct {
+  const char* name;
+  void (*run)(void*);
+} kOperations[] = {{"sum", sum}, {"put", put}, {"get", get}};
+
 static void one_sided(const char* kind, char* mine) {
   char metric[64];
-  snprintf(metric, sizeof metric, "put-%s", kind);
+  snprintf(metric, sizeof metric, "%s-%s", kOperations[0].name, kind);
   if (rank == 1) bench_begin(metric, (size_t)kSizes[0], "us");
   Memory memory = memory_make(kind, kMost);
   if (rank == 0) MPI_Recv(NULL, 0, MPI_BYTE, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (rank == 1) {
     MPI_Win_lock_all(0, memory.win);
-    for (int which = 0; which < 2; which++) {
+    for (size_t which = 0; which < sizeof kOperations / sizeof *kOperations; which++) {
+      const char* name = kOperations[which].name;
       for (size_t s = 0; s < sizeof kSizes / sizeof *kSizes; s++) {
         Context context = {memory.win, memory.start, mine, kSizes[s], 1};
-        memset(mine, which ? 0 : 1 + (int)s, kMost);
-        snprintf(metric, sizeof metric, "%s-%s", which ? "get" : "put", kind);
-        bench_result(metric, (size_t)kSizes[s], measure(which ? get : put, &context, kSeconds), "us");
+        memset(mine, kOperations[which].run == put ? 1 + (int)s : 0, kMost);
+        snprintf(metric, sizeof metric, "%s-%s", name, kind);
+        bench_result(metric, (size_t)kSizes[s], measure(kOperations[which].run, &context, kSeconds), "us");
         context.many = kWindow;
-        snprintf(metric, sizeof metric, "%s-bandwidth-%s", which ? "get" : "put", kind);
-        double us = measure(which ? get : put, &context, kSeconds);
+        snprintf(metric, sizeof metric, "%s-bandwidth-%s", name, kind);
+        double us = measure(kOperations[which].run, &context, kSeconds);
         bench_result(metric, (size_t)kSizes[s], kWindow * (double)kSizes[s] / us * 1e-3, "GB/s");
       }
     }
