@@ -42,22 +42,17 @@ static void allocate(void* context) {
   use(win, memory);
 }
 
-static const struct {
-  const char* name;
-  Step* step;
-} kPoints[] = {{"communicator", communicator}, {"create", create}, {"allocate", allocate}};
+static const Point kPoints[] = {{"communicator", communicator, 0}, {"create", create, 0}, {"allocate", allocate, 0}};
 
 int main(int argc, char** argv) {
   rma_init(&argc, &argv, "objects", 2);
   for (int i = 1; i < argc; i++) {
-    size_t p = 0;
-    while (p < sizeof kPoints / sizeof *kPoints && !is(kPoints[p].name, argv[i])) p++;
-    if (p == sizeof kPoints / sizeof *kPoints) fail("objects: no point %s", argv[i]);
+    const Point* point = point_of(kPoints, sizeof kPoints / sizeof *kPoints, argv[i]);
     char metric[64];
     snprintf(metric, sizeof metric, "make-%s", argv[i]);
     if (rank == 0) bench_begin(metric, (size_t)ranks, "us");
     int64_t context = 0;
-    const double us = measure_all(kPoints[p].step, &context, kSeconds);
+    const double us = measure_all(point->step, &context, kSeconds);
     if (is(argv[i], "communicator") && context != (int64_t)ranks * (ranks + 1) / 2) fail("objects: the sum is wrong");
     if (rank == 0) bench_result(metric, (size_t)ranks, us, "us");
   }

@@ -66,6 +66,19 @@ static inline void memory_free(Memory* m) {
 
 typedef void Step(void* context);
 
+typedef struct {
+  const char* name;
+  Step* step;
+  int in_lock_all;
+} Point;
+
+static inline const Point* point_of(const Point* points, size_t count, const char* name) {
+  for (size_t p = 0; p < count; p++)
+    if (is(points[p].name, name)) return &points[p];
+  fail("no point %s", name);
+  return NULL;
+}
+
 static inline double batch(Step* step, void* context, int rounds) {  // µs of one
   double start = bench_now();
   for (int i = 0; i < rounds; i++) step(context);

@@ -50,12 +50,9 @@ static void flushput(void* context) {
   MPI_Win_flush(0, c->win);
 }
 
-static const struct {
-  const char* name;
-  Step* step;
-  int in_lock_all;
-} kPoints[] = {{"fence", fence, 0},     {"pscw", pscw, 0},   {"shared", shared, 0},    {"exclusive", exclusive, 0},
-               {"lockall", lockall, 0}, {"flush", flush, 1}, {"flushput", flushput, 1}};
+static const Point kPoints[] = {{"fence", fence, 0},         {"pscw", pscw, 0},       {"shared", shared, 0},
+                                {"exclusive", exclusive, 0}, {"lockall", lockall, 0}, {"flush", flush, 1},
+                                {"flushput", flushput, 1}};
 
 int main(int argc, char** argv) {
   rma_init(&argc, &argv, "synchronisation", 2);
@@ -63,9 +60,7 @@ int main(int argc, char** argv) {
   MPI_Group world;
   MPI_Comm_group(MPI_COMM_WORLD, &world);
   for (int i = 1; i < argc; i++) {
-    size_t p = 0;
-    while (p < sizeof kPoints / sizeof *kPoints && !is(kPoints[p].name, argv[i])) p++;
-    if (p == sizeof kPoints / sizeof *kPoints) fail("synchronisation: no point %s", argv[i]);
+    const Point* point = point_of(kPoints, sizeof kPoints / sizeof *kPoints, argv[i]);
     char metric[64];
     snprintf(metric, sizeof metric, "sync-%s", argv[i]);
     if (rank == 0) bench_begin(metric, (size_t)ranks, "us");
@@ -73,9 +68,9 @@ int main(int argc, char** argv) {
     Context context = {memory.win, MPI_GROUP_EMPTY, MPI_GROUP_EMPTY, rank + 1};
     MPI_Group_incl(world, 1, &right, &context.right);
     MPI_Group_incl(world, 1, &left, &context.left);
-    if (kPoints[p].in_lock_all) MPI_Win_lock_all(0, memory.win);
-    double us = measure_all(kPoints[p].step, &context, kSeconds);
-    if (kPoints[p].in_lock_all) MPI_Win_unlock_all(memory.win);
+    if (point->in_lock_all) MPI_Win_lock_all(0, memory.win);
+    double us = measure_all(point->step, &context, kSeconds);
+    if (point->in_lock_all) MPI_Win_unlock_all(memory.win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (is(argv[i], "flushput") && rank == 0)
       for (int r = 0; r < ranks; r++)
