@@ -238,14 +238,6 @@ BoardOperation::BoardOperation(mpi::Comm& c, const Course& what, const Steps& by
   step = coll::step;
 }
 
-// Bytes of a cell of a board for one, and of those of all ranks, or as many as on the communicator's board: there are up to four such
-// rows, and no limit to such boards.
-constexpr std::size_t kOwnCell = 64 << 10, kOwnRow = 512 << 10;
-
-std::size_t cell_of_one(const mpi::Comm& comm, const wire::Board& common) noexcept {
-  return std::max(std::min(kOwnCell, kOwnRow / size_of(comm.size)), common.cell_bytes());
-}
-
 Status least(mpi::Comm& comm, std::int64_t* values, int count) {
   return api::allreduce(MPI_IN_PLACE, values, count, *mpi::from_handle(MPI_INT64_T),
                         *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_MIN)), comm);
@@ -262,7 +254,7 @@ wire::Board::Shape shape_of(const mpi::Comm& comm, const wire::Board& common, co
       return wire::Board::shape_for_one(round.bytes, true);
     case Way::kPieces:
       if (round.op != nullptr || round.is_apart) {
-        return wire::Board::shape_for_one(cell_of_one(comm, common), false);  // pieces run ahead
+        return wire::Board::shape_for_one(common.cell_bytes(), false);  // pieces run ahead
       }
       return wire::Board::shape_for_row(course.piece, size_of(comm.size));
     default:
@@ -329,8 +321,7 @@ Outcome set_up(mpi::Comm& comm, const Start& start, Course course, Does does, st
   // A nonblocking one is local: it cannot make a board.
   wire::Board* common = is_persistent ? board_of(comm, Uses::kAgain) : comm.board.get();
   if (common == nullptr) return {};
-  const Room room{is_persistent ? cell_of_one(comm, *common) : common->cell_bytes(), common->row_bytes(),
-                  is_persistent};
+  const Room room{common->cell_bytes(), common->row_bytes(), is_persistent};
   course.way = round.bytes <= kAlone ? Way::kCell : long_way_of(comm, *common, round.bytes, does, block, room);
   course.piece = piece_of(round.bytes, room);
   if (course.way == Way::kPieces && does == Does::kAllreduces)

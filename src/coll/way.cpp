@@ -36,19 +36,24 @@ bool reads(const mpi::Comm& comm, const wire::Board& board) noexcept {
   return board.reaches_all() && comm.size > 2 && (board.has_cores() || comm.size > kMostThatSend);
 }
 
+// Of what has kMostTurns, the first of which shows nothing: whole cache lines, as pieces are.
+std::size_t least_piece(std::size_t bytes) noexcept {
+  constexpr std::size_t kPieces = Run::kMostTurns - 1;
+  return ((bytes + kCacheLine - 1) / kCacheLine + kPieces - 1) / kPieces * kCacheLine;
+}
+
 }  // namespace
 
 std::size_t piece_of(std::size_t bytes, Room room) noexcept {
   const std::size_t usual = std::clamp(bytes / kUsualPieces, kShortPiece, kLongPiece);
-  const std::size_t needed = room.any_turns ? 0 : bytes / (Run::kMostTurns - 1) + kCacheLine;
-  return std::min(std::max(usual, needed), room.row);
+  return std::min(room.any_turns ? usual : std::max(usual, least_piece(bytes)), room.row);
 }
 
 Way long_way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t bytes, Does does, std::size_t block,
                 Room room) noexcept {
   const bool in_cell = bytes <= room.cell;
   if (does == Does::kShows) return in_cell ? Way::kCell : Way::kMessages;
-  if (does == Does::kSpreads && (room.any_turns || piece_of(bytes, room) < room.row)) {
+  if (does == Does::kSpreads && (room.any_turns || least_piece(bytes) <= room.row)) {
     return in_cell && bytes < kShortestBlock ? Way::kCell : Way::kPieces;
   }
   const bool by_pieces = does == Does::kGathers || (does == Does::kExchanges && comm.size == 2);

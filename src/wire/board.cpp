@@ -13,19 +13,16 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::uint32_t kLines = 64, kSmallCells = 16;  // of a board for all
-// Bytes of the cells of a board for all, and of each. Where a share of kAllCells is less than kUsual it is that, up to kMostCells: ranks
-// that share cores would have them for a little at a time (docs/decisions/collectives.md).
-constexpr std::size_t kAllCells = 1 << 20, kLargest = 64 << 10;
-constexpr std::size_t kMostCells = 4 << 20, kUsual = 16 << 10, kSmallest = 4096;
+// Bytes of the cells of a board for all, and of each (docs/decisions/collectives.md#many-ranks-on-few-cores-the-cells).
+constexpr std::size_t kAllCells = 4 << 20, kLargest = 64 << 10, kSmallest = 4096;
 
 constexpr std::size_t whole(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
 
 Board::Shape Board::shape_for_all(std::size_t ranks) noexcept {
-  const auto each = [&](std::size_t all) { return all / kCells / ranks / kCacheLine * kCacheLine; };
-  const std::size_t least = std::clamp(each(kMostCells), kSmallest, kUsual);
-  return {kLines, kSmallCells, kCells, std::clamp(each(kAllCells), least, kLargest)};
+  const std::size_t share = kAllCells / kCells / ranks / kCacheLine * kCacheLine;
+  return {kLines, kSmallCells, kCells, std::clamp(share, kSmallest, kLargest)};
 }
 
 Board::Shape Board::shape_for_one(std::size_t bytes, bool all_wait) noexcept {
