@@ -253,22 +253,34 @@ void PackCursor::unpack_derived(const std::byte* in, std::size_t n) noexcept {
   walk<Unpacking>(root_, base_, from, from + static_cast<MPI_Count>(n), in);
 }
 
+std::size_t copy_stream(PackCursor& from, PackCursor& to) noexcept {
+  const std::size_t total = std::min(from.remaining(), to.remaining());
+  if (from.contiguous()) {
+    to.unpack(from.data(), total);
+    from.seek(from.position() + total);
+    return total;
+  }
+  if (to.contiguous()) {
+    from.pack(to.data(), total);
+    to.seek(to.position() + total);
+    return total;
+  }
+  // Neither is in one piece: by way of a buffer that stays in the first-level cache.
+  std::byte buffer[8192];
+  for (std::size_t done = 0; done < total;) {
+    const std::size_t n = from.pack(buffer, std::min(sizeof buffer, total - done));
+    to.unpack(buffer, n);
+    done += n;
+  }
+  return total;
+}
+
 std::size_t copy_typed(const Datatype& from_type, MPI_Count from_count, const void* from, const Datatype& to_type,
                        MPI_Count to_count, void* to) noexcept {
   PackCursor in, out;
   in.init(from_type, from_count, from);
   out.init(to_type, to_count, to);
-  const std::size_t total = std::min(in.total(), out.total());
-  if (out.contiguous()) return in.pack(out.data(), total);
-  if (in.contiguous()) return out.unpack(in.data(), total);
-  // Neither is in one piece: by way of a buffer that stays in the first-level cache.
-  std::byte buffer[8192];
-  for (std::size_t done = 0; done < total;) {
-    const std::size_t n = in.pack(buffer, std::min(sizeof buffer, total - done));
-    out.unpack(buffer, n);
-    done += n;
-  }
-  return total;
+  return copy_stream(in, out);
 }
 
 }  // namespace heddle::mpi

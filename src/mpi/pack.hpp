@@ -90,6 +90,9 @@ struct PackCursor {
 };
 static_assert(std::is_trivially_copyable_v<PackCursor>);
 
+// Copies what is left of one stream to where another has it, up to the end of the shorter one; both go on behind that. Returns the bytes
+// copied. REQUIRES: the two do not overlap.
+std::size_t copy_stream(PackCursor& from, PackCursor& to) noexcept;
 // Copies `from_count` items of one type to where another type has them; the bytes' order is that of the streams.
 // Returns the bytes copied: those of the shorter stream. REQUIRES: the two do not overlap.
 std::size_t copy_typed(const Datatype& from_type, MPI_Count from_count, const void* from, const Datatype& to_type,

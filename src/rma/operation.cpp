@@ -79,6 +79,14 @@ class Execution {
   const bool by_step_;
 };
 
+// A put or get in memory that is mapped here, where what it has of the target is one more stream.
+void copy_directly(Operation& operation, std::byte* base) noexcept {
+  mpi::PackCursor there;
+  there.init(*operation.target_type, operation.target_count,
+             mpi::address_at(reinterpret_cast<std::uintptr_t>(base), static_cast<MPI_Count>(operation.at)));
+  operation.has_in ? mpi::copy_stream(operation.in, there) : mpi::copy_stream(there, operation.out);
+}
+
 // Of a type with gaps, where memory that is not attached may lie.
 Status locate_rows(Window& window, Target& target, const Operation& operation) {
   Status status;
@@ -132,6 +140,7 @@ Status start(Window& window, Operation& operation, MPI_Aint disp, mpi::Request**
   std::byte* base = nullptr;
   HEDDLE_TRY(map_target(window, target, &base));
   const bool by_kernel = !target.is_direct();
+  if (!by_kernel && operation.kind <= Kind::kGet) return copy_directly(operation, base), Status::ok();
   const Status status = Execution(Memory(window, target, base), operation, by_kernel).run();
   if (status || !by_kernel || target.memory->way() != wire::PeerMemory::Way::kRefused) return status;
   // The rest, and from now on everything.
