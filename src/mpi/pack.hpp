@@ -39,6 +39,19 @@ struct PackCursor {
     }
   }
 
+  // The stream of `count` rows of so many bytes, `stride` bytes from each other, of which the first is at `base`. REQUIRES: bytes > 0.
+  void init_rows(const void* base, MPI_Count bytes, MPI_Count stride, MPI_Count count) noexcept {
+    base_ = reinterpret_cast<std::uintptr_t>(base);
+    position_ = 0;
+    total_ = static_cast<std::size_t>(bytes * count);
+    root_ = Node();
+    root_.kind = Node::kStrided;
+    root_.size = bytes * count;
+    root_.count = count;
+    root_.stride = stride;
+    root_.bytes = bytes;
+  }
+
   // Copies the next bytes of the stream, at most `max`, and goes on behind them. Returns how many.
   std::size_t pack(std::byte* out, std::size_t max) noexcept {
     const std::size_t n = max < remaining() ? max : remaining();

@@ -78,4 +78,16 @@ Status locate(Window& window, Target& target, MPI_Aint disp, MPI_Count first, MP
   return Status::ok();
 }
 
+Status locate(Window& window, Target& target, const Rows& rows) {
+  const auto locate_one = [&](std::uint64_t at, std::uint64_t bytes) {
+    std::uint64_t unused = 0;
+    return locate(window, target, static_cast<MPI_Aint>(at), 0, static_cast<MPI_Count>(bytes), &unused);
+  };
+  const auto [first, last] = std::minmax({rows.at, rows.at_of(rows.count - 1)});
+  if (rows.count == 1) return locate_one(first, rows.bytes);
+  if (locate_one(first, last - first + rows.bytes)) return Status::ok();
+  for (std::size_t i = 0; i < rows.count; ++i) HEDDLE_TRY(locate_one(rows.at_of(i), rows.bytes));
+  return Status::ok();
+}
+
 }  // namespace heddle::rma

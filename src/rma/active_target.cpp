@@ -54,7 +54,7 @@ class Pieces {
     Piece piece;
     std::memcpy(&piece, next_, sizeof piece);
     next_ += sizeof piece;
-    Step step{piece.at, piece.bytes, nullptr, nullptr, nullptr};
+    Step step{{piece.at, piece.bytes}, nullptr, nullptr, nullptr};
     if (piece.has_in) step.in = take(piece.bytes);
     if (operation_.kind == Kind::kCompareAndSwap) step.compare = take(piece.bytes);
     if (piece.has_out) {
@@ -63,7 +63,7 @@ class Pieces {
     }
     if (window_.is_dynamic()) {
       Target& self = window_.target(window_.comm->rank);
-      HEDDLE_TRY(locate(window_, self, static_cast<MPI_Aint>(piece.at), 0, piece.bytes, &step.at));
+      HEDDLE_TRY(locate(window_, self, step.rows));
     }
     return perform(memory_, operation_, step);
   }

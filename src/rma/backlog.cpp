@@ -21,10 +21,12 @@
 namespace heddle::rma {
 namespace {
 
-constexpr std::int64_t kPatienceNs = 2000;  // what the kernel would have taken
-constexpr std::uint64_t kAskEvery = 64;     // units: a target that helps begins before the flush
-constexpr std::size_t kRows = 64;           // in one call of the kernel: 340 ns each, where a single one takes 1,500
-constexpr unsigned kWakeAfter = 8;          // calls of the kernel: a wake-up costs the caller some of them
+// What the kernel would take: at least, and of each row and byte; and from when on a target is asked though it has to be given a core
+// first, or to be woken.
+constexpr std::int64_t kPatienceNs = 2000, kRowNs = 340, kBytesPerNs = 8, kWorthACore = 5000;
+constexpr std::uint64_t kAskEvery = 64;  // units: a target that helps begins before the flush
+constexpr std::size_t kRows = 512;  // of an entry, and in one call of the kernel, where a single one takes 1,500 ns
+constexpr unsigned kWakeAfter = 8;  // calls of the kernel: a wake-up costs the caller some of them
 constexpr unsigned kMostInVain = 63;
 constexpr unsigned kTimeEvery = 8, kYieldEvery = 64;  // rounds
 constexpr std::uint64_t kLongest =
@@ -37,6 +39,16 @@ bool is_lost(Window& window, int rank) noexcept {
 }
 
 }  // namespace
+
+// Where the results of an operation go that do not lie in a row; of all its entries.
+struct Backlog::Stream {
+  explicit Stream(const Operation& operation) noexcept
+      : to(operation.out), type(*operation.out_type), bytes(operation.bytes_here()) {}
+
+  mpi::PackCursor to;
+  const mpi::TypeRef type;
+  std::size_t bytes;  // that are still to come
+};
 
 Backlog::Backlog(Window& window, int rank, std::uint64_t offset) noexcept
     : window_(window),
@@ -54,40 +66,74 @@ void Backlog::add_and_unlock(Operation& operation) {
 
 void Backlog::add_locked(Operation& operation) {
   is_open_.store(true, std::memory_order_relaxed);
-  for_each_row(operation, [&](std::uint64_t at, std::size_t bytes) {
-    bytes = std::min(bytes, operation.bytes_left());
-    while (bytes > 0) {
-      std::size_t n = bytes;
-      if (operation.kind == Kind::kAccumulate) {  // one that fails is done in full or not at all
-        n = std::min(n, Memory::in_one_step(at, operation.element_bytes()) * operation.element_bytes());
+  Stream* stream = nullptr;
+  if (operation.has_out && !operation.out.contiguous()) {
+    stream = new (std::nothrow) Stream(operation);
+    if (stream == nullptr) return fail(error(MPI_ERR_NO_MEM, "no memory to write down an access to rank %d", rank_));
+  }
+  for_each_rows(operation, kRows, kMost, [&](const Rows& rows) {
+    if (operation.kind == Kind::kAccumulate) {
+      add_updates(operation, rows, stream);
+    } else if (rows.count > 1) {
+      add_rows(operation, rows, stream);
+    } else {
+      for (std::size_t done = 0, n = 0; done < rows.bytes; done += n) {
+        n = std::min(rows.bytes - done, kMost);
+        add_rows(operation, {rows.at + done, n}, stream);
       }
-      add_row(operation, at, n);
-      at += n;
-      bytes -= n;
     }
-    return operation.bytes_left() != 0;
+    return true;
   });
   if (tail_ - asked_to_ >= kAskEvery && is_worth_asking()) ask();
 }
 
-void Backlog::add_row(Operation& operation, std::uint64_t at, std::size_t bytes) {
+// An entry that fails is done in full or not at all.
+void Backlog::add_updates(Operation& operation, const Rows& rows, Stream* stream) {
+  const std::size_t element = operation.element_bytes();
+  for (std::size_t first = 0, n = 0; first < rows.count; first += n) {
+    n = operation.element->contiguous ? Memory::in_one_step(rows, first) : 1;
+    if (n > 1) {
+      add_rows(operation, rows.part(first, n), stream);
+      continue;
+    }
+    n = 1;
+    for (std::size_t done = 0, part = 0; done < rows.bytes; done += part) {
+      const std::uint64_t at = rows.at_of(first) + done;
+      part = std::min({rows.bytes - done, Memory::in_one_step(at, element) * element, kMost / element * element});
+      add_rows(operation, {at, part}, stream);
+    }
+  }
+}
+
+void Backlog::add_rows(Operation& operation, const Rows& rows, Stream* stream) {
   const bool compares = operation.kind == Kind::kCompareAndSwap;
-  const std::size_t fields = static_cast<std::size_t>(operation.has_in + compares + operation.has_out);
+  const std::size_t bytes = rows.all_bytes(),
+                    fields = static_cast<std::size_t>(operation.has_in + compares + operation.has_out);
   Ring::Entry& entry = *take_room(sizeof(Ring::Entry) + fields * bytes);
-  entry.at = at;
-  entry.bytes = static_cast<std::uint32_t>(bytes);
+  entry.at = rows.at;
+  entry.bytes = static_cast<std::uint32_t>(rows.bytes);
+  entry.rows = static_cast<std::uint32_t>(rows.count);
+  entry.stride = rows.stride;
   entry.kind = static_cast<std::uint8_t>(operation.kind);
   entry.op = operation.op == nullptr ? std::uint8_t{0} : static_cast<std::uint8_t>(operation.op->index());
   entry.type = operation.element == nullptr ? std::uint16_t{0} : static_cast<std::uint16_t>(operation.element->index());
   entry.has_in = operation.has_in;
-  entry.has_out = operation.has_out;
+  entry.out_is = Ring::Entry::kNoOut;
   if (operation.has_in) operation.in.pack(entry.in(), bytes);
   if (compares) std::memcpy(entry.compare(), operation.compare, bytes);
   if (operation.has_out) {
-    entry.out = operation.out.data();
+    entry.out_is = Ring::Entry::kHasResult;
+    if (stream != nullptr) {
+      entry.out_is |= Ring::Entry::kToStream;
+      entry.out = stream;
+    } else {
+      entry.out = operation.out.data();
+    }
     operation.out.seek(operation.out.position() + bytes);
     fetches_ = true;
   }
+  const auto calls = operation.kind >= Kind::kAccumulate ? 2 : 1;
+  cost_ += calls * (kRowNs * static_cast<std::int64_t>(rows.count) + static_cast<std::int64_t>(bytes) / kBytesPerNs);
   tail_ += entry.units;
   ring_.publish(tail_);
 }
@@ -102,7 +148,13 @@ BacklogRing::Entry* Backlog::take_room(std::size_t bytes) {
 
 bool Backlog::is_worth_asking() noexcept {
   if (skip_ != 0 || (gave_up_ && is_asked())) return false;
-  return !domain_of(window_).crowded() && !is_asleep();
+  return cost_ >= kWorthACore || (!domain_of(window_).crowded() && !is_asleep());
+}
+
+bool Backlog::may_be_there() noexcept {
+  LockGuard guard(lock_);
+  if (skip_ != 0) --skip_;
+  return skip_ == 0 && !(gave_up_ && is_asked());
 }
 
 bool Backlog::is_asleep() noexcept { return window_.node.sleeps(static_cast<std::uint32_t>(target_.region)); }
@@ -174,12 +226,9 @@ void Backlog::settle(std::uint64_t position) {
       if (ring_.head.load(std::memory_order_relaxed) != tail_) status = go_by_messages();
     }
     fail(status);
-    if (!ring_.is_done(position)) {  // the target is lost
-      ring_.head.store(tail_, std::memory_order_relaxed);
-      collected_ = tail_;
-      return;
-    }
+    if (!ring_.is_done(position)) return forget_all();  // the target is lost
   }
+  cost_ = 0;
   collect();
   if (failed_ == MPI_SUCCESS) failed_ = ring_.failure.exchange(MPI_SUCCESS, std::memory_order_relaxed);
 }
@@ -188,27 +237,32 @@ void Backlog::wait_for_target(std::uint64_t position) noexcept {
   std::uint64_t seen = ring_.head.load(std::memory_order_acquire);
   if (seen >= position || !is_worth_asking()) return;
   ask();
-  std::int64_t until = now_ns() + kPatienceNs;
+  const std::int64_t patience = std::max(kPatienceNs, cost_);
+  const bool crowded = domain_of(window_).crowded();
+  std::int64_t until = now_ns() + patience;
+  bool is_over = false;
   for (unsigned round = 0;; ++round) {
     const std::uint64_t head = ring_.head.load(std::memory_order_acquire);
     if (head >= position) {
       in_vain_ = 0;
       return;
     }
-    // It has looked before the last entry was there.
-    if (!is_asked() && !ring_.is_done(position)) ask();
-    cpu_relax();
-    if (round % kTimeEvery != kTimeEvery - 1) continue;
-    domain_of(window_).progress(*window_.comm->vci,
-                                round / kTimeEvery);  // it may wait for this process in the same way
-    const std::int64_t now = now_ns();
-    if (head != seen) until = now + kPatienceNs;
-    seen = head;
-    if (now > until) {
+    if (is_over) {
       gave_up_ = true;
       skip_ = in_vain_ = std::min(2 * in_vain_ + 1, kMostInVain);
       return;
     }
+    // It has looked before the last entry was there.
+    if (!is_asked() && !ring_.is_done(position)) ask();
+    cpu_relax();
+    if (round % kTimeEvery != kTimeEvery - 1) continue;
+    if (crowded) yield_core();
+    domain_of(window_).progress(*window_.comm->vci,
+                                round / kTimeEvery);  // it may wait for this process in the same way
+    const std::int64_t now = now_ns();
+    if (head != seen) until = now + patience;
+    seen = head;
+    is_over = now > until;
   }
 }
 
@@ -233,14 +287,14 @@ Status Backlog::do_all() {
     Ring::Entry& entry = ring_.at(*head);
     Status status;
     if (entry.kind <= static_cast<std::uint8_t>(Kind::kGet)) {
-      status = do_rows(head);
+      status = do_entries(head);
     } else {
       if (entry.kind != Ring::kSkip) {
         entry.describe(&operation);
         status = perform(memory, operation, entry.step());
       }
       if (status || target_.memory->way() != wire::PeerMemory::Way::kRefused) {
-        if (!status) entry.has_out = 0;
+        if (!status) entry.fail();
         *head += entry.units;
       }
     }
@@ -252,21 +306,23 @@ Status Backlog::do_all() {
 }
 
 // The puts or gets that begin at *head, which goes behind those that are done and one that failed.
-Status Backlog::do_rows(std::uint64_t* head) {
+Status Backlog::do_entries(std::uint64_t* head) {
   iovec here[kRows], there[kRows];
-  std::uint64_t ends[kRows];
-  Ring::Entry* rows_of[kRows];
+  std::uint64_t begins[kRows];  // of the entry that has the row
   std::size_t rows = 0;
   const std::uint8_t kind = ring_.at(*head).kind;
   std::uint64_t next = *head;
   for (; next != tail_ && rows < kRows; next += ring_.at(next).units) {
     Ring::Entry& entry = ring_.at(next);
     if (entry.kind == Ring::kSkip) continue;
-    if (entry.kind != kind) break;
-    here[rows] = {entry.has_in != 0 ? entry.in() : entry.result(), entry.bytes};
-    there[rows] = {reinterpret_cast<void*>(target_.card.base + entry.at), entry.bytes};
-    rows_of[rows] = &entry;
-    ends[rows++] = next + entry.units;
+    if (entry.kind != kind || rows + entry.rows > kRows) break;
+    const Step step = entry.step();
+    std::byte* data = entry.has_in != 0 ? entry.in() : entry.result();
+    for (std::size_t i = 0; i < entry.rows; ++i, ++rows, data += entry.bytes) {
+      here[rows] = {data, entry.bytes};
+      there[rows] = {reinterpret_cast<void*>(target_.card.base + step.rows.at_of(i)), entry.bytes};
+      begins[rows] = next;
+    }
   }
   const bool is_put = kind == static_cast<std::uint8_t>(Kind::kPut);
   const std::size_t done =
@@ -275,10 +331,11 @@ Status Backlog::do_rows(std::uint64_t* head) {
     *head = next;
     return Status::ok();
   }
-  if (done != 0) *head = ends[done - 1];
+  *head = begins[done];
   if (target_.memory->way() != wire::PeerMemory::Way::kRefused) {
-    rows_of[done]->has_out = 0;
-    *head = ends[done];
+    Ring::Entry& failed = ring_.at(*head);
+    failed.fail();
+    *head += failed.units;
   }
   return no_memory_there(reinterpret_cast<std::uint64_t>(there[done].iov_base) - target_.card.base, here[done].iov_len);
 }
@@ -297,13 +354,36 @@ Status Backlog::go_by_messages() {
 
 void Backlog::collect() noexcept {
   const std::uint64_t head = ring_.head.load(std::memory_order_acquire);
-  if (fetches_) {
-    ring_.for_each(collected_, head, [](Ring::Entry& entry) {
-      if (entry.has_out != 0) std::memcpy(entry.out, entry.result(), entry.bytes);
-    });
-  }
+  if (fetches_) ring_.for_each(collected_, head, take_result);
   collected_ = head;
   if (collected_ == tail_) fetches_ = false;
+}
+
+// What stands there will not be done.
+void Backlog::forget_all() noexcept {
+  ring_.for_each(collected_, tail_, [](Ring::Entry& entry) {
+    entry.fail();
+    take_result(entry);
+  });
+  ring_.head.store(tail_, std::memory_order_relaxed);
+  collected_ = tail_;
+  fetches_ = false;
+}
+
+void Backlog::take_result(Ring::Entry& entry) noexcept {
+  const std::size_t bytes = entry.all_bytes();
+  if ((entry.out_is & Ring::Entry::kToStream) == 0) {
+    if (entry.has_result()) std::memcpy(entry.out, entry.result(), bytes);
+    return;
+  }
+  auto& stream = *static_cast<Stream*>(entry.out);
+  if (entry.has_result()) {
+    stream.to.unpack(entry.result(), bytes);
+  } else {
+    stream.to.seek(stream.to.position() + bytes);
+  }
+  stream.bytes -= bytes;
+  if (stream.bytes == 0) delete &stream;
 }
 
 void Backlog::let_go() noexcept {

@@ -1,7 +1,8 @@
-// Short accesses to memory that only the kernel reaches: written down for the target, and done by whoever comes first.
+// Accesses to memory that only the kernel reaches, short ones, those of many short rows, and updates: written down for the target, and
+// done by whoever comes first.
 //
-// Problem: a call of the kernel takes 1.7 us, and a target that waits in MPI would do the same access in a tenth of that; but one
-//          that computes must keep nobody waiting.
+// Problem: a call of the kernel takes 1.7 us, and 0.34 for each row, and a target that waits in MPI would do the same access in a tenth
+//          of that; but one that computes must keep nobody waiting.
 // Method:  an origin writes its short accesses into a ring in shared memory, and asks the target by a packet to look there, at the
 //          latest when it flushes. A target that makes progress does what stands in the ring. The origin waits for that as long as
 //          a call of the kernel takes; then it takes the ring back and does the rest itself, many puts or gets in one call.
@@ -9,14 +10,15 @@
 //          done in its order, and no access depends on a target that calls MPI. Both do an element by the same code, under the
 //          same locks (memory.hpp).
 //          A target that has not answered the last packet is not waited for: it is elsewhere. The more often one was waited
-//          for in vain, the less often it is. Nor is one that sleeps, but it is woken now and then; nor any where ranks outnumber cores.
+//          for in vain, the less often it is. Nor is one that sleeps, but it is woken now and then; nor any where ranks outnumber cores;
+//          unless the kernel would take long enough for two to change places.
 // Where the kernel refuses: the packet and a question behind it go the way of messages (active.hpp).
 //          A thread that finds another one at it writes its puts and gets, which have no order, into a backlog beside this one; a
 //          flush looks at all that hold something.
 //
 // Threads: of the origin any, one at a time under `lock_` of one of a target's backlogs; at the target a handler, under the lock of the VCI.
 // Order:   backlog_ring.hpp.
-// Cost:    32 KiB for each target that short accesses went to, and for each thread that came while another was at it;
+// Cost:    32 KiB for each target that such accesses went to, and for each thread that came while another was at it;
 //          a put of 8 bytes and its flush 0.65 us, docs/decisions/windows.md.
 #pragma once
 
@@ -36,6 +38,7 @@ class Backlog {
  public:
   static constexpr int kMostBeside = 15;      // as many threads again
   static constexpr std::size_t kMost = 4096;  // bytes of an access: above, the kernel copies sooner than two memcpy do
+  static constexpr MPI_Count kShortRow = 1024;  // bytes, on average, of one with gaps, however long it is
 
   Backlog(Window& window, int rank, std::uint64_t offset) noexcept;
   // REQUIRES: nothing is open, and let_go() was called.
@@ -43,9 +46,13 @@ class Backlog {
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
 
-  // Short, and what comes goes to bytes in a row.
+  // Short, or of short rows, or an update, which the kernel would read and write.
   static bool takes(const Operation& operation) noexcept {
-    return operation.bytes_left() <= kMost && (!operation.has_out || operation.out.contiguous());
+    return operation.kind >= Kind::kAccumulate || is_short(operation);
+  }
+  // What is not short only if the target is there.
+  bool gains_from(const Operation& operation) noexcept {
+    return is_short(operation) || (operation.kind >= Kind::kAccumulate && may_be_there());
   }
   // Writes it down, here or in one beside this. REQUIRES: takes(operation), the target's way is kKernel.
   void add(Operation& operation) { lock_one(operation).add_and_unlock(operation); }
@@ -67,15 +74,23 @@ class Backlog {
 
  private:
   using Ring = BacklogRing;
+  struct Stream;
   // Which one is locked, the analysis does not follow.
   Backlog& lock_one(const Operation& operation) NO_THREAD_SAFETY_ANALYSIS;
   void add_and_unlock(Operation& operation) NO_THREAD_SAFETY_ANALYSIS;
   Status finish_one_and_unlock(Operation& operation) NO_THREAD_SAFETY_ANALYSIS;
   void add_locked(Operation& operation);
+  void add_updates(Operation& operation, const Rows& rows, Stream* stream);
   void settle_all();
   Status take_failure(int instead);
-  void add_row(Operation& operation, std::uint64_t at, std::size_t bytes);
+  void add_rows(Operation& operation, const Rows& rows, Stream* stream);
   Ring::Entry* take_room(std::size_t bytes);
+  static bool is_short(const Operation& operation) noexcept {
+    const mpi::Datatype& type = *operation.target_type;
+    return operation.bytes_left() <= kMost ||
+           (!type.contiguous && type.size <= kShortRow * mpi::count_runs(type.layout.node));
+  }
+  bool may_be_there() noexcept;
   bool is_worth_asking() noexcept;
   bool is_asleep() noexcept;
   void wake_now_and_then() noexcept;
@@ -87,9 +102,11 @@ class Backlog {
   void wait_for_target(std::uint64_t position) noexcept;
   Status take_back();
   Status do_all();
-  Status do_rows(std::uint64_t* head);
+  Status do_entries(std::uint64_t* head);
   Status go_by_messages();
   void collect() noexcept;
+  void forget_all() noexcept;
+  static void take_result(Ring::Entry& entry) noexcept;
   void fail(const Status& status) noexcept {
     if (failed_ == MPI_SUCCESS) failed_ = status.error_class();
   }
@@ -104,6 +121,7 @@ class Backlog {
   // Something is not done, or has failed and that was not told; else no flush takes the lock.
   std::atomic<bool> is_open_{false};
   std::uint64_t tail_ = 0, collected_ = 0;
+  std::int64_t cost_ = 0;            // ns of what was added since something was settled, if the kernel does it
   std::uint16_t packets_ = 0;        // how many have left; they are seen in their order
   std::uint64_t asked_to_ = 0;       // the tail when the target was last asked
   bool gave_up_ = false;             // on that packet

@@ -5,12 +5,13 @@
 //              | tail   | head 64, seen 16 | busy 32            | units of 64 bytes
 //              |        | failure 32       |                    |
 //              +--------+------------------+--------------------+---------------- - -
-//     entry    0      8        12       14    15    16    18       19        20       24      32
-//              +------+--------+--------+-----+-----+-----+--------+---------+--------+-------+---- - -
-//              | at   | bytes  | units  |kind | op  | type| has_in | has_out | unused | out   | in, compare, result
-//              +------+--------+--------+-----+-----+-----+--------+---------+--------+-------+---- - -
+//     entry    0      8        12       14    15    16    18       19        20     24      32       40
+//              +------+--------+--------+-----+-----+-----+--------+---------+------+-------+--------+---- - -
+//              | at   | bytes  | units  |kind | op  | type| has_in | out_is  | rows | out   | stride | in, compare, result
+//              +------+--------+--------+-----+-----+-----+--------+---------+------+-------+--------+---- - -
 //
-//     Positions count units and never go back. An entry lies in a row; one of kSkip fills the end. `out` is the origin's.
+//     Positions count units and never go back. An entry lies in a row; one of kSkip fills the end. `bytes` are of each of its rows.
+//     `out` is the origin's.
 //
 // Threads: one of the origin, one of the target. What stands before `head` is the origin's again.
 // Order:   entries are published by `tail` and results by `head`, release and acquire; `busy` guards `head`. `seen` says
@@ -34,27 +35,35 @@ struct BacklogEntry {
   std::uint16_t units;
   std::uint8_t kind, op;
   std::uint16_t type;
-  std::uint8_t has_in, has_out;
-  std::uint32_t unused;
-  std::byte* out;
+  std::uint8_t has_in, out_is;  // Out
+  std::uint32_t rows;
+  void* out;
+  std::int64_t stride;
 
+  // What becomes of the result: there is one, until it has failed; it goes to bytes in a row, or to a BacklogStream.
+  enum Out : std::uint8_t { kNoOut = 0, kHasResult = 1, kToStream = 2 };
+
+  std::size_t all_bytes() const noexcept { return std::size_t{bytes} * rows; }
   std::byte* in() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-  std::byte* compare() noexcept { return in() + (has_in != 0 ? bytes : 0); }
+  std::byte* compare() noexcept { return in() + (has_in != 0 ? all_bytes() : 0); }
   std::byte* result() noexcept {
     return compare() + (kind == static_cast<std::uint8_t>(Kind::kCompareAndSwap) ? bytes : 0);
   }
+  bool has_result() const noexcept { return (out_is & kHasResult) != 0; }
+  void fail() noexcept { out_is &= static_cast<std::uint8_t>(~kHasResult); }
   // As the one who does it wants it.
-  Step step() noexcept { return {at, bytes, in(), has_out != 0 ? result() : nullptr, compare()}; }
+  Step step() noexcept { return {{at, bytes, rows, stride}, in(), has_result() ? result() : nullptr, compare()}; }
   void describe(Operation* operation) const noexcept;  // what to do, without where
 };
-static_assert(sizeof(BacklogEntry) == 32 && offsetof(BacklogEntry, out) == 24);
+static_assert(sizeof(BacklogEntry) == 40 && offsetof(BacklogEntry, out) == 24);
 
 template <class Atomics = StdAtomics, std::uint64_t kLength = 512>
 struct BasicBacklogRing {
   using Entry = BacklogEntry;
   static constexpr std::uint64_t kUnit = kCacheLine, kUnits = kLength;
-  static constexpr std::uint8_t kSkip = 255;    // beside Kind
-  static constexpr unsigned kPublishEvery = 8;  // entries: who waits for more than one sees that they are under way
+  static constexpr std::uint8_t kSkip = 255;  // beside Kind
+  // Entries, and the units of one that counts as many: who waits for more than one sees that they are under way.
+  static constexpr unsigned kPublishEvery = 8, kLong = 32;
   template <class T>
   using Atomic = typename Atomics::template atomic<T>;
 
@@ -156,11 +165,11 @@ struct BasicBacklogRing {
         if (entry.kind != kSkip) {
           if (const int error = do_entry(entry); error != MPI_SUCCESS) {
             failure.store(error, std::memory_order_relaxed);
-            entry.has_out = 0;
+            entry.fail();
           }
         }
         position += entry.units;
-        if (++done % kPublishEvery == 0) head.store(position, std::memory_order_release);
+        if (++done % kPublishEvery == 0 || entry.units >= kLong) head.store(position, std::memory_order_release);
       }
       head.store(position, std::memory_order_release);
     }

@@ -14,10 +14,10 @@ void fetch_early(BacklogRing& ring) noexcept {
 
 Status do_entry(Window& window, Memory& memory, Operation& operation, BacklogRing::Entry& entry) {
   entry.describe(&operation);
-  Step step = entry.step();
+  const Step step = entry.step();
   if (window.is_dynamic()) {
     Target& self = window.target(window.comm->rank);
-    HEDDLE_TRY(locate(window, self, static_cast<MPI_Aint>(entry.at), 0, entry.bytes, &step.at));
+    HEDDLE_TRY(locate(window, self, step.rows));
   }
   return perform(memory, operation, step);
 }
@@ -33,7 +33,7 @@ void do_entries(Window& window, BacklogRing& ring) noexcept {
 void BacklogEntry::describe(Operation* operation) const noexcept {
   operation->kind = static_cast<Kind>(kind);
   operation->has_in = has_in != 0;
-  operation->has_out = has_out != 0;
+  operation->has_out = has_result();
   operation->op = nullptr;
   operation->element = nullptr;
   if (operation->kind == Kind::kAccumulate) operation->op = mpi::predefined_op(op);

@@ -3,6 +3,7 @@
 
 #include "base/atomics.hpp"
 #include "base/status.hpp"
+#include "rma/rows.hpp"
 #include "rma/window.hpp"
 
 namespace heddle::rma {
@@ -31,5 +32,7 @@ inline bool is_locked(const Window& window, const Target& target) noexcept {
 // `bytes` from `first` on, counted from the displacement, lie in the target's memory. Gives where the displacement is, as
 // Memory wants it.
 Status locate(Window& window, Target& target, MPI_Aint disp, MPI_Count first, MPI_Count bytes, std::uint64_t* at);
+// The same of rows in a dynamic window.
+Status locate(Window& window, Target& target, const Rows& rows);
 
 }  // namespace heddle::rma

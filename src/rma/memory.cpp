@@ -1,5 +1,7 @@
 #include "rma/memory.hpp"
 
+#include <sys/uio.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -13,6 +15,13 @@ namespace {
 
 constexpr std::size_t kMostElement = 64;  // bytes, with padding
 constexpr std::size_t kRow = 4;           // words from which on they are many
+constexpr std::size_t kMostRows = 512;    // in one call of the kernel
+
+mpi::PackCursor cursor_of(const Rows& rows, std::byte* first) noexcept {
+  mpi::PackCursor cursor;
+  cursor.init_rows(first, static_cast<MPI_Count>(rows.bytes), rows.stride, static_cast<MPI_Count>(rows.count));
+  return cursor;
+}
 
 // Not what only reads or only writes.
 bool exchanges(const mpi::Op& op, const std::byte* old) noexcept {
@@ -138,22 +147,40 @@ Memory Memory::own(Window& window) noexcept {
   return {window, target, static_cast<std::byte*>(window.base)};
 }
 
-Status Memory::read(std::uint64_t at, std::byte* to, std::size_t bytes) noexcept {
-  if (target_.is_direct()) {
-    copy_bytes(to, direct(at), bytes);
-    return Status::ok();
-  }
-  if (target_.memory->read_at(target_.card.base + at, to, bytes) == bytes) return Status::ok();
-  return no_memory_there(at, bytes);
+Status Memory::read(const Rows& rows, std::byte* to) noexcept {
+  if (!target_.is_direct()) return move_by_kernel(rows, to, false);
+  if (rows.count == 1) return copy_bytes(to, direct(rows.at), rows.bytes), Status::ok();
+  cursor_of(rows, direct(rows.at)).pack(to, rows.all_bytes());
+  return Status::ok();
 }
 
-Status Memory::write(std::uint64_t at, const std::byte* from, std::size_t bytes) noexcept {
-  if (target_.is_direct()) {
-    copy_bytes(direct(at), from, bytes);
-    return Status::ok();
+Status Memory::write(const Rows& rows, const std::byte* from) noexcept {
+  if (!target_.is_direct()) return move_by_kernel(rows, const_cast<std::byte*>(from), true);
+  if (rows.count == 1) return copy_bytes(direct(rows.at), from, rows.bytes), Status::ok();
+  cursor_of(rows, direct(rows.at)).unpack(from, rows.all_bytes());
+  return Status::ok();
+}
+
+Status Memory::move_by_kernel(const Rows& rows, std::byte* here, bool is_put) noexcept {
+  const std::uint64_t base = target_.card.base;
+  wire::PeerMemory& memory = *target_.memory;
+  if (rows.count == 1) {
+    const std::size_t done =
+        is_put ? memory.write_at(base + rows.at, here, rows.bytes) : memory.read_at(base + rows.at, here, rows.bytes);
+    return done == rows.bytes ? Status::ok() : no_memory_there(rows.at, rows.bytes);
   }
-  if (target_.memory->write_at(target_.card.base + at, from, bytes) == bytes) return Status::ok();
-  return no_memory_there(at, bytes);
+  iovec ours[kMostRows], theirs[kMostRows];
+  for (std::size_t first = 0; first < rows.count;) {
+    const std::size_t n = std::min(rows.count - first, kMostRows);
+    for (std::size_t i = 0; i < n; ++i, here += rows.bytes) {
+      ours[i] = {here, rows.bytes};
+      theirs[i] = {reinterpret_cast<void*>(base + rows.at_of(first + i)), rows.bytes};
+    }
+    const std::size_t done = is_put ? memory.write_rows(ours, theirs, n) : memory.read_rows(ours, theirs, n);
+    if (done != n) return no_memory_there(rows.at_of(first + done), rows.bytes);
+    first += n;
+  }
+  return Status::ok();
 }
 
 // Some updates of words, by hardware where it says so.
@@ -201,17 +228,17 @@ void Memory::prepare_row(std::size_t words) noexcept {
 }
 
 template <class Change>
-Status Memory::under_lock(std::uint64_t at, std::size_t bytes, Change change) noexcept {
-  std::lock_guard guard(target_.block->stripe_of(at));
-  if (target_.is_direct()) {
-    change(direct(at));
+Status Memory::under_lock(const Rows& rows, Change change) noexcept {
+  std::lock_guard guard(target_.block->stripe_of(rows.at));
+  if (target_.is_direct() && rows.count == 1) {
+    change(direct(rows.at));
     return Status::ok();
   }
   static_assert(Block::kStripeBytes % kStepBytes == 0);
   std::byte copy[kStepBytes + kMostElement];
-  HEDDLE_TRY(read(at, copy, bytes));
+  HEDDLE_TRY(read(rows, copy));
   change(copy);
-  return write(at, copy, bytes);
+  return write(rows, copy);
 }
 
 void Memory::update_words(std::uint64_t at, const std::byte* in, std::byte* old, std::size_t count, const mpi::Op& op,
@@ -251,7 +278,7 @@ Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std
   if (!type.contiguous) {
     alignas(16) std::byte operand[kMostElement];
     if (op.id != mpi::OpId::kNoOp) unpack_element(type, in, operand);
-    return under_lock(at, static_cast<std::size_t>(type.true_extent), [&](std::byte* element) {
+    return under_lock({at, static_cast<std::size_t>(type.true_extent)}, [&](std::byte* element) {
       if (old != nullptr) pack_element(type, element, old);
       mpi::reduce(op, operand, element, 1, type);
     });
@@ -259,7 +286,7 @@ Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std
   const std::size_t part = target_.is_direct() ? Block::kStripeBytes : kStepBytes;
   while (count > 0) {
     const std::size_t n = std::min(count, to_end_of(part, at, size));
-    HEDDLE_TRY(under_lock(at, n * size, [&](std::byte* elements) {
+    HEDDLE_TRY(under_lock({at, n * size}, [&](std::byte* elements) {
       if (old != nullptr) std::memcpy(old, elements, n * size);
       mpi::reduce(op, in, elements, static_cast<MPI_Count>(n), type);
     }));
@@ -269,6 +296,52 @@ Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std
     count -= n;
   }
   return Status::ok();
+}
+
+std::size_t Memory::in_one_step(const Rows& rows, std::size_t first) noexcept {
+  const std::uint64_t begin = rows.at_of(first) / Block::kStripeBytes * Block::kStripeBytes;
+  const auto is_in = [&](std::uint64_t at) { return at >= begin && at + rows.bytes <= begin + Block::kStripeBytes; };
+  std::size_t n = 0;
+  while (first + n < rows.count && is_in(rows.at_of(first + n))) ++n;
+  return n;
+}
+
+Status Memory::update(const Rows& rows, const std::byte* in, std::byte* old, const mpi::Op& op,
+                      const mpi::Datatype& type) noexcept {
+  const auto size = static_cast<std::size_t>(type.size);
+  const std::size_t each = rows.bytes / size;
+  const auto for_rows = [&](auto update_some) {
+    Status status;
+    for (std::size_t first = 0, n = 0; status && first < rows.count; first += n) {
+      n = update_some(first, &status);
+      if (in != nullptr) in += n * rows.bytes;
+      if (old != nullptr) old += n * rows.bytes;
+    }
+    return status;
+  };
+  const auto one = [&](std::size_t i, Status* status) {
+    *status = update(rows.at_of(i), in, old, each, op, type);
+    return std::size_t{1};
+  };
+  if (rows.count == 1 || !type.contiguous) return for_rows(one);
+  if (may_be_by_hardware(rows.at, size) && static_cast<std::uint64_t>(rows.stride) % size == 0) {
+    if (exchanges(op, old)) prepare_row(rows.all_bytes() / sizeof(std::uint64_t));
+    if (ByHardware by_hardware(*this); by_hardware) {
+      return for_rows([&](std::size_t i, Status*) {
+        update_words(rows.at_of(i), in, old, each, op, type);
+        return std::size_t{1};
+      });
+    }
+  }
+  return for_rows([&](std::size_t first, Status* status) {
+    const std::size_t n = in_one_step(rows, first);
+    if (n <= 1) return one(first, status);
+    *status = under_lock(rows.part(first, n), [&](std::byte* elements) {
+      if (old != nullptr) std::memcpy(old, elements, n * rows.bytes);
+      mpi::reduce(op, in, elements, static_cast<MPI_Count>(n * each), type);
+    });
+    return n;
+  });
 }
 
 Status Memory::compare_and_swap(std::uint64_t at, const std::byte* in, const std::byte* compare, std::byte* old,
@@ -286,7 +359,7 @@ Status Memory::compare_and_swap(std::uint64_t at, const std::byte* in, const std
       return Status::ok();
     }
   }
-  return under_lock(at, bytes, [&](std::byte* element) {
+  return under_lock({at, bytes}, [&](std::byte* element) {
     std::memcpy(old, element, bytes);
     if (std::memcmp(element, compare, bytes) == 0) std::memcpy(element, in, bytes);
   });

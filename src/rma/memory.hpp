@@ -15,6 +15,7 @@
 #include "mpi/datatype.hpp"
 #include "mpi/op.hpp"
 #include "mpi/pack.hpp"
+#include "rma/rows.hpp"
 #include "rma/window.hpp"
 
 namespace heddle::rma {
@@ -26,17 +27,23 @@ class Memory {
   // REQUIRES: the way of the target is not kMessages; `base` is from map_target() when it is kDirect.
   Memory(Window& window, Target& target, std::byte* base) noexcept : window_(window), target_(target), base_(base) {}
   // Through the kernel: elements of so many bytes, from `at` on, that are updated in one step.
+  static constexpr std::size_t kStepBytes = 16 << 10;  // a part of a stripe, of which there is a copy on the stack
   static std::size_t in_one_step(std::uint64_t at, std::size_t bytes) noexcept {
     return to_end_of(kStepBytes, at, bytes);
   }
+  // How many from row `first` on lie in one stripe, whole, and so are updated in one step.
+  static std::size_t in_one_step(const Rows& rows, std::size_t first) noexcept;
   // This process's own memory.
   static Memory own(Window& window) noexcept;
 
-  // `at`: bytes from the beginning of the target's memory; an address, in a dynamic window.
-  Status read(std::uint64_t at, std::byte* to, std::size_t bytes) noexcept;
-  Status write(std::uint64_t at, const std::byte* from, std::size_t bytes) noexcept;
+  Status read(const Rows& rows, std::byte* to) noexcept;
+  Status write(const Rows& rows, const std::byte* from) noexcept;
 
-  // `count` elements of a basic type in a row: each becomes `in` op what it was, which goes to `old` unless that is null.
+  // Rows of elements of a basic type: each becomes `in` op what it was, which goes to `old` unless that is null.
+  // REQUIRES: as the next; more than one row have at most kStepBytes.
+  Status update(const Rows& rows, const std::byte* in, std::byte* old, const mpi::Op& op,
+                const mpi::Datatype& type) noexcept;
+  // `count` elements in a row.
   // REQUIRES: type is predefined and, unless count is 1, without padding.
   Status update(std::uint64_t at, const std::byte* in, std::byte* old, std::size_t count, const mpi::Op& op,
                 const mpi::Datatype& type) noexcept;
@@ -45,8 +52,7 @@ class Memory {
                           std::size_t bytes) noexcept;
 
  private:
-  static constexpr std::size_t kStepBytes = 16 << 10;  // a part of a stripe, of which there is a copy on the stack
-
+  Status move_by_kernel(const Rows& rows, std::byte* here, bool is_put) noexcept;
   // Elements of so many bytes that begin in the same part of so many bytes as `at`, and not before.
   static std::size_t to_end_of(std::size_t part, std::uint64_t at, std::size_t bytes) noexcept {
     return (part - at % part + bytes - 1) / bytes;
@@ -61,7 +67,7 @@ class Memory {
   void prepare_row(std::size_t words) noexcept;
   // Reads elements, lets `change` make new ones of them, and writes them back, under the stripe's lock.
   template <class Change>
-  Status under_lock(std::uint64_t at, std::size_t bytes, Change change) noexcept;
+  Status under_lock(const Rows& rows, Change change) noexcept;
 
   Window& window_;
   Target& target_;

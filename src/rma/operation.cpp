@@ -30,10 +30,9 @@ class Execution {
 
   Status run() noexcept {
     Status status;
-    for_each_row(operation_, [&](std::uint64_t at, std::size_t bytes) {
-      bytes = std::min(bytes, operation_.bytes_left());
-      status = row(at, bytes);
-      return status && operation_.bytes_left() != 0;
+    for_each_rows(operation_, by_step_ ? 1 : SIZE_MAX, kChunk, [&](const Rows& rows) {
+      status = rows.count == 1 ? row(rows.at, rows.bytes) : step(rows);
+      return static_cast<bool>(status);
     });
     return status;
   }
@@ -46,21 +45,26 @@ class Execution {
     while (bytes > 0) {
       std::size_t n = std::min(bytes, most);
       if (by_step_) n = std::min(n, Memory::in_one_step(at, operation_.element_bytes()) * operation_.element_bytes());
-      const std::size_t begin = operation_.has_in ? operation_.in.position() : 0;
-      const Status status = step(at, n);
-      if (!status) {
-        if (operation_.has_in) operation_.in.seek(begin);
-        return status;
-      }
-      operation_.done += n;
+      HEDDLE_TRY(step({at, n}));
       at += n;
       bytes -= n;
     }
     return Status::ok();
   }
-  Status step(std::uint64_t at, std::size_t bytes) noexcept {
+  Status step(const Rows& rows) noexcept {
+    const std::size_t begin = operation_.has_in ? operation_.in.position() : 0;
+    const Status status = do_step(rows);
+    if (status) {
+      operation_.done += rows.all_bytes();
+    } else if (operation_.has_in) {
+      operation_.in.seek(begin);
+    }
+    return status;
+  }
+  Status do_step(const Rows& rows) noexcept {
+    const std::size_t bytes = rows.all_bytes();
     std::byte in[kChunk], out[kChunk];
-    Step step{at, bytes, nullptr, nullptr, operation_.compare};
+    Step step{rows, nullptr, nullptr, operation_.compare};
     if (operation_.has_in) step.in = take(operation_.in, in, bytes);
     const bool is_direct = operation_.out.contiguous();
     if (operation_.has_out) step.out = is_direct ? operation_.out.data() : out;
@@ -88,11 +92,10 @@ void copy_directly(Operation& operation, std::byte* base) noexcept {
 }
 
 // Of a type with gaps, where memory that is not attached may lie.
-Status locate_rows(Window& window, Target& target, const Operation& operation) {
+Status locate_all(Window& window, Target& target, const Operation& operation) {
   Status status;
-  for_each_row(operation, [&](std::uint64_t at, std::size_t bytes) {
-    std::uint64_t unused = 0;
-    status = locate(window, target, static_cast<MPI_Aint>(at), 0, static_cast<MPI_Count>(bytes), &unused);
+  for_each_rows(operation, SIZE_MAX, SIZE_MAX, [&](const Rows& rows) {
+    status = locate(window, target, rows);
     return static_cast<bool>(status);
   });
   return status;
@@ -103,14 +106,13 @@ Status locate_rows(Window& window, Target& target, const Operation& operation) {
 Status perform(Memory& memory, const Operation& operation, const Step& step) noexcept {
   switch (operation.kind) {
     case Kind::kPut:
-      return memory.write(step.at, step.in, step.bytes);
+      return memory.write(step.rows, step.in);
     case Kind::kGet:
-      return memory.read(step.at, step.out, step.bytes);
+      return memory.read(step.rows, step.out);
     case Kind::kAccumulate:
-      return memory.update(step.at, step.in, step.out, step.bytes / operation.element_bytes(), *operation.op,
-                           *operation.element);
+      return memory.update(step.rows, step.in, step.out, *operation.op, *operation.element);
     default:
-      return memory.compare_and_swap(step.at, step.in, step.compare, step.out, step.bytes);
+      return memory.compare_and_swap(step.rows.at, step.in, step.compare, step.out, step.rows.bytes);
   }
 }
 
@@ -125,14 +127,16 @@ Status start(Window& window, Operation& operation, MPI_Aint disp, mpi::Request**
   const MPI_Count first = std::min<MPI_Count>(across, 0) + type.true_lb;
   const MPI_Count end = std::max<MPI_Count>(across, 0) + type.true_ub();
   Status located = locate(window, target, disp, first, end - first, &operation.at);
-  if (!located && window.is_dynamic()) located = locate_rows(window, target, operation);
+  if (!located && window.is_dynamic()) located = locate_all(window, target, operation);
   HEDDLE_TRY(located);
   // Updates keep their order; puts and gets have none.
-  const bool is_short = target.is_by_kernel() && Backlog::takes(operation);
-  Backlog* const before = target.backlog.load(std::memory_order_acquire);
-  if (!is_short && operation.kind >= Kind::kAccumulate && before != nullptr) before->settle_quietly();
+  Backlog* const backlog = target.is_by_kernel() && Backlog::takes(operation)
+                               ? backlog_of(window, operation.rank)
+                               : target.backlog.load(std::memory_order_acquire);
+  const bool is_written_down = backlog != nullptr && target.is_by_kernel() && backlog->gains_from(operation);
+  if (!is_written_down && operation.kind >= Kind::kAccumulate && backlog != nullptr) backlog->settle_quietly();
   if (target.is_by_messages()) return send(window, operation, request);
-  if (Backlog* backlog = is_short ? backlog_of(window, operation.rank) : nullptr) {
+  if (is_written_down) {
     if (request != nullptr && operation.has_out) return backlog->finish_one(operation);
     backlog->add(operation);
     return Status::ok();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "base/status.hpp"
 #include "mpi/op.hpp"
@@ -45,10 +46,9 @@ struct Operation {
   }
 };
 
-// A part of an operation: bytes in a row at the target, and in the streams.
+// A part of an operation: rows of bytes at the target, in a row in the streams.
 struct Step {
-  std::uint64_t at;
-  std::size_t bytes;
+  Rows rows;
   const std::byte* in;
   std::byte* out;
   const std::byte* compare;
@@ -77,6 +77,76 @@ void for_each_row(const Operation& operation, Visit visit_row) {
     position = end;
     return true;
   });
+}
+
+// Puts rows together that are alike, and hands them on: visit(Rows).
+template <class Visit>
+class RowJoiner {
+ public:
+  // Up to so many rows and bytes at once; a longer row alone.
+  RowJoiner(std::size_t rows, std::size_t bytes, Visit visit) noexcept
+      : most_rows_(rows), most_bytes_(bytes), visit_(visit) {}
+
+  // False: visit() has said so; nothing is to come any more.
+  bool add(std::uint64_t at, std::size_t bytes) {
+    if (joins(at, bytes)) {
+      if (rows_.count++ == 1) rows_.stride = static_cast<std::int64_t>(at - rows_.at);
+      return true;
+    }
+    const Rows before = std::exchange(rows_, Rows{at, bytes});
+    return before.count == 0 || go_on(visit_(before));
+  }
+  bool add(Rows rows) {
+    const std::size_t most = std::clamp<std::size_t>(most_bytes_ / rows.bytes, 1, most_rows_);
+    for (; rows.count > 1; rows = rows.part(std::min(rows.count, most), rows.count - std::min(rows.count, most))) {
+      if (!end() || !go_on(visit_(rows.part(0, std::min(rows.count, most))))) return false;
+    }
+    return rows.count == 0 || add(rows.at, rows.bytes);
+  }
+  bool end() {
+    const Rows last = std::exchange(rows_, Rows{0, 0, 0, 0});
+    return last.count == 0 || go_on(visit_(last));
+  }
+
+ private:
+  bool joins(std::uint64_t at, std::size_t bytes) const noexcept {
+    return rows_.count != 0 && bytes == rows_.bytes && rows_.count < most_rows_ &&
+           rows_.all_bytes() + bytes <= most_bytes_ && (rows_.count == 1 || at == rows_.at_of(rows_.count));
+  }
+  bool go_on(bool goes_on) noexcept {
+    if (!goes_on) rows_.count = 0;
+    return goes_on;
+  }
+
+  const std::size_t most_rows_, most_bytes_;
+  Visit visit_;
+  Rows rows_{0, 0, 0, 0};
+};
+
+// visit(Rows) for all that is not done, in order.
+template <class Visit>
+void for_each_rows(const Operation& operation, std::size_t most_rows, std::size_t most_bytes, Visit visit) {
+  RowJoiner<Visit> joiner(most_rows, most_bytes, visit);
+  std::size_t left = operation.bytes_left();
+  const auto add_one = [&](std::uint64_t at, std::size_t bytes) {
+    bytes = std::min(bytes, left);
+    left -= bytes;
+    return joiner.add(at, bytes) && left != 0;
+  };
+  const bool in_runs = operation.done == 0 && (operation.element == nullptr || operation.element->contiguous);
+  if (in_runs) {
+    mpi::for_all_runs(*operation.target_type, operation.target_count, [&](const mpi::Runs& runs) {
+      const Rows rows{operation.at + static_cast<std::uint64_t>(runs.offset), static_cast<std::size_t>(runs.bytes),
+                      static_cast<std::size_t>(runs.count), runs.stride};
+      const std::size_t whole = std::min(rows.count, left / rows.bytes);
+      left -= whole * rows.bytes;
+      if (whole != 0 && !joiner.add(rows.part(0, whole))) return false;
+      return left != 0 && (whole == rows.count || add_one(rows.at_of(whole), rows.bytes));
+    });
+  } else {
+    for_each_row(operation, add_one);
+  }
+  joiner.end();
 }
 
 // Does the operation, or sends it on its way. *request: complete when it is; may be null.

@@ -112,7 +112,8 @@ class Origin {
     typename Ring::Entry& entry = ring_.begin(&tail_, units);
     entry.kind = static_cast<std::uint8_t>(Kind::kPut);
     entry.bytes = sizeof added_;
-    entry.has_in = entry.has_out = 1;
+    entry.rows = 1;
+    entry.has_in = entry.out_is = 1;
     std::memcpy(entry.in(), &added_, sizeof added_);
     ++added_;
     ring_.publish(tail_ += units);
@@ -149,7 +150,7 @@ class Origin {
       if (kernel_ == Kernel::kRefuses) return false;
       typename Ring::Entry& entry = ring_.at(*position);
       if (entry.kind != Ring::kSkip) {
-        if (const int error = node_.perform(entry); error != MPI_SUCCESS) node_.failed = error, entry.has_out = 0;
+        if (const int error = node_.perform(entry); error != MPI_SUCCESS) node_.failed = error, entry.fail();
       }
       *position += entry.units;
       return true;
@@ -163,8 +164,8 @@ class Origin {
   void collect() {
     const std::uint64_t head = ring_.head.load(std::memory_order_acquire);
     ring_.for_each(collected_, head, [&](typename Ring::Entry& entry) {
-      model::check(entry.has_out == (node_.collected != kFailing), "one that fails gives nothing");
-      if (entry.has_out != 0) {
+      model::check(entry.has_result() == (node_.collected != kFailing), "one that fails gives nothing");
+      if (entry.has_result()) {
         model::check(node_.number(entry.result()) == 100 + node_.collected, "what came of it is there");
       }
       ++node_.collected;

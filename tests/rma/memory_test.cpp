@@ -252,7 +252,7 @@ TEST(Memory, ThroughTheKernel) {
       check_everything(Memory(object(win), target, nullptr), reinterpret_cast<std::byte*>(target.card.base));
       std::byte word[8];
       const Memory none(object(win), target, nullptr);
-      EXPECT_EQ(Memory(none).read(8 - target.card.base, word, 8).error_class(), MPI_ERR_RMA_RANGE);
+      EXPECT_EQ(Memory(none).read({8 - target.card.base, 8}, word).error_class(), MPI_ERR_RMA_RANGE);
     }
     ASSERT_TRUE(api::win_free(&win));
   });
