@@ -254,7 +254,9 @@ wire::Board::Shape shape_of(const mpi::Comm& comm, const wire::Board& common, co
       return wire::Board::shape_for_one(round.bytes, true);
     case Way::kPieces:
       if (round.op != nullptr || round.is_apart) {
-        return wire::Board::shape_for_one(common.cell_bytes(), false);  // pieces run ahead
+        // Pieces run ahead: four cells of each rank, and there is no limit to such boards.
+        const std::size_t cell = round.op != nullptr ? std::min(common.cell_bytes(), round.bytes) : common.cell_bytes();
+        return wire::Board::shape_for_one(cell, false);
       }
       return wire::Board::shape_for_row(course.piece, size_of(comm.size));
     default:

@@ -36,7 +36,7 @@ bool reads(const mpi::Comm& comm, const wire::Board& board) noexcept {
   return board.reaches_all() && comm.size > 2 && (board.has_cores() || comm.size > kMostThatSend);
 }
 
-// Of what has kMostTurns, the first of which shows nothing: whole cache lines, as pieces are.
+// Of what has kMostTurns, the first of which moves nothing: whole cache lines, as pieces are.
 std::size_t least_piece(std::size_t bytes) noexcept {
   constexpr std::size_t kPieces = Run::kMostTurns - 1;
   return ((bytes + kCacheLine - 1) / kCacheLine + kPieces - 1) / kPieces * kCacheLine;

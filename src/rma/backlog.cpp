@@ -25,8 +25,7 @@ namespace {
 // first, or to be woken.
 constexpr std::int64_t kPatienceNs = 2000, kRowNs = 340, kBytesPerNs = 8, kWorthACore = 5000;
 constexpr std::uint64_t kAskEvery = 64;  // units: a target that helps begins before the flush
-constexpr std::size_t kRows = 512;  // of an entry, and in one call of the kernel, where a single one takes 1,500 ns
-constexpr unsigned kWakeAfter = 8;  // calls of the kernel: a wake-up costs the caller some of them
+constexpr unsigned kWakeAfter = 8;       // calls of the kernel: a wake-up costs the caller some of them
 constexpr unsigned kMostInVain = 63;
 constexpr unsigned kTimeEvery = 8, kYieldEvery = 64;  // rounds
 constexpr std::uint64_t kLongest =
@@ -59,50 +58,44 @@ Backlog::Backlog(Window& window, int rank, std::uint64_t offset) noexcept
   if (!window.comm->vci->threaded()) lock_.elide();
 }
 
-void Backlog::add_and_unlock(Operation& operation) {
-  add_locked(operation);
+bool Backlog::add_and_unlock(Operation& operation) {
+  const bool all = add_locked(operation);
   lock_.unlock();
+  return all;
 }
 
-void Backlog::add_locked(Operation& operation) {
+bool Backlog::add_locked(Operation& operation) {
   is_open_.store(true, std::memory_order_relaxed);
   Stream* stream = nullptr;
   if (operation.has_out && !operation.out.contiguous()) {
     stream = new (std::nothrow) Stream(operation);
-    if (stream == nullptr) return fail(error(MPI_ERR_NO_MEM, "no memory to write down an access to rank %d", rank_));
+    if (stream == nullptr) {
+      fail(error(MPI_ERR_NO_MEM, "no memory to write down an access to rank %d", rank_));
+      return true;
+    }
   }
-  for_each_rows(operation, kRows, kMost, [&](const Rows& rows) {
-    if (operation.kind == Kind::kAccumulate) {
-      add_updates(operation, rows, stream);
-    } else if (rows.count > 1) {
-      add_rows(operation, rows, stream);
-    } else {
-      for (std::size_t done = 0, n = 0; done < rows.bytes; done += n) {
-        n = std::min(rows.bytes - done, kMost);
-        add_rows(operation, {rows.at + done, n}, stream);
-      }
+  const bool must_be_there = !is_short(operation);
+  const auto add = [&](const Rows& rows) {
+    add_rows(operation, rows, stream);
+    ask_for_much();
+    return !must_be_there || skip_ == 0;
+  };
+  for_each_rows(operation, kMostRows, kMost, [&](const Rows& rows) {
+    if (operation.kind == Kind::kAccumulate) return for_each_step(rows, *operation.element, kMost, add);
+    for (std::size_t done = 0, n = 0; done < rows.bytes; done += n) {
+      n = std::min(rows.bytes - done, kMost);
+      add({rows.at + done, n, rows.count, rows.stride});
     }
     return true;
   });
-  if (tail_ - asked_to_ >= kAskEvery && is_worth_asking()) ask();
+  const std::size_t rest = operation.bytes_here();
+  if (stream != nullptr && rest != 0) drop_bytes(*stream, rest);
+  return rest == 0;
 }
 
-// An entry that fails is done in full or not at all.
-void Backlog::add_updates(Operation& operation, const Rows& rows, Stream* stream) {
-  const std::size_t element = operation.element_bytes();
-  for (std::size_t first = 0, n = 0; first < rows.count; first += n) {
-    n = operation.element->contiguous ? Memory::in_one_step(rows, first) : 1;
-    if (n > 1) {
-      add_rows(operation, rows.part(first, n), stream);
-      continue;
-    }
-    n = 1;
-    for (std::size_t done = 0, part = 0; done < rows.bytes; done += part) {
-      const std::uint64_t at = rows.at_of(first) + done;
-      part = std::min({rows.bytes - done, Memory::in_one_step(at, element) * element, kMost / element * element});
-      add_rows(operation, {at, part}, stream);
-    }
-  }
+void Backlog::drop_bytes(Stream& stream, std::size_t bytes) noexcept {
+  stream.bytes -= bytes;
+  if (stream.bytes == 0) delete &stream;
 }
 
 void Backlog::add_rows(Operation& operation, const Rows& rows, Stream* stream) {
@@ -132,8 +125,7 @@ void Backlog::add_rows(Operation& operation, const Rows& rows, Stream* stream) {
     operation.out.seek(operation.out.position() + bytes);
     fetches_ = true;
   }
-  const auto calls = operation.kind >= Kind::kAccumulate ? 2 : 1;
-  cost_ += calls * (kRowNs * static_cast<std::int64_t>(rows.count) + static_cast<std::int64_t>(bytes) / kBytesPerNs);
+  operation.done += bytes;
   tail_ += entry.units;
   ring_.publish(tail_);
 }
@@ -148,7 +140,24 @@ BacklogRing::Entry* Backlog::take_room(std::size_t bytes) {
 
 bool Backlog::is_worth_asking() noexcept {
   if (skip_ != 0 || (gave_up_ && is_asked())) return false;
-  return cost_ >= kWorthACore || (!domain_of(window_).crowded() && !is_asleep());
+  return (!domain_of(window_).crowded() && !is_asleep()) || cost_left() >= kWorthACore;
+}
+
+// So that a target that helps begins before the flush.
+void Backlog::ask_for_much() noexcept {
+  if (tail_ - asked_to_ < kAskEvery) return;
+  if (is_worth_asking()) ask();
+  asked_to_ = tail_;
+}
+
+// What the kernel would take for what stands there, in ns.
+std::int64_t Backlog::cost_left() noexcept {
+  std::int64_t cost = 0;
+  ring_.for_each(ring_.head.load(std::memory_order_acquire), tail_, [&cost](const Ring::Entry& entry) {
+    const int calls = entry.kind >= static_cast<std::uint8_t>(Kind::kAccumulate) ? 2 : 1;
+    cost += calls * (kRowNs * entry.rows + static_cast<std::int64_t>(entry.all_bytes()) / kBytesPerNs);
+  });
+  return cost;
 }
 
 bool Backlog::may_be_there() noexcept {
@@ -191,10 +200,10 @@ Status Backlog::finish() {
   return take_failure(MPI_SUCCESS);
 }
 
-Status Backlog::finish_one_and_unlock(Operation& operation) {
+Status Backlog::finish_one_and_unlock(Operation& operation, bool* all) {
   settle_all();
   const int earlier = std::exchange(failed_, MPI_SUCCESS);
-  add_locked(operation);
+  *all = add_locked(operation);
   const Status status = take_failure(earlier);
   lock_.unlock();
   return status;
@@ -228,7 +237,6 @@ void Backlog::settle(std::uint64_t position) {
     fail(status);
     if (!ring_.is_done(position)) return forget_all();  // the target is lost
   }
-  cost_ = 0;
   collect();
   if (failed_ == MPI_SUCCESS) failed_ = ring_.failure.exchange(MPI_SUCCESS, std::memory_order_relaxed);
 }
@@ -237,7 +245,7 @@ void Backlog::wait_for_target(std::uint64_t position) noexcept {
   std::uint64_t seen = ring_.head.load(std::memory_order_acquire);
   if (seen >= position || !is_worth_asking()) return;
   ask();
-  const std::int64_t patience = std::max(kPatienceNs, cost_);
+  const std::int64_t patience = std::max(kPatienceNs, cost_left());
   const bool crowded = domain_of(window_).crowded();
   std::int64_t until = now_ns() + patience;
   bool is_over = false;
@@ -307,15 +315,15 @@ Status Backlog::do_all() {
 
 // The puts or gets that begin at *head, which goes behind those that are done and one that failed.
 Status Backlog::do_entries(std::uint64_t* head) {
-  iovec here[kRows], there[kRows];
-  std::uint64_t begins[kRows];  // of the entry that has the row
+  iovec here[kMostRows], there[kMostRows];
+  std::uint64_t begins[kMostRows];  // of the entry that has the row
   std::size_t rows = 0;
   const std::uint8_t kind = ring_.at(*head).kind;
   std::uint64_t next = *head;
-  for (; next != tail_ && rows < kRows; next += ring_.at(next).units) {
+  for (; next != tail_ && rows < kMostRows; next += ring_.at(next).units) {
     Ring::Entry& entry = ring_.at(next);
     if (entry.kind == Ring::kSkip) continue;
-    if (entry.kind != kind || rows + entry.rows > kRows) break;
+    if (entry.kind != kind || rows + entry.rows > kMostRows) break;
     const Step step = entry.step();
     std::byte* data = entry.has_in != 0 ? entry.in() : entry.result();
     for (std::size_t i = 0; i < entry.rows; ++i, ++rows, data += entry.bytes) {
@@ -359,8 +367,9 @@ void Backlog::collect() noexcept {
   if (collected_ == tail_) fetches_ = false;
 }
 
-// What stands there will not be done.
+// What is not done will not be.
 void Backlog::forget_all() noexcept {
+  collect();
   ring_.for_each(collected_, tail_, [](Ring::Entry& entry) {
     entry.fail();
     take_result(entry);
@@ -382,8 +391,7 @@ void Backlog::take_result(Ring::Entry& entry) noexcept {
   } else {
     stream.to.seek(stream.to.position() + bytes);
   }
-  stream.bytes -= bytes;
-  if (stream.bytes == 0) delete &stream;
+  drop_bytes(stream, bytes);
 }
 
 void Backlog::let_go() noexcept {

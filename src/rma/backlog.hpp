@@ -36,8 +36,9 @@ namespace heddle::rma {
 // What threads of an origin have written down for one target, one thread at a time.
 class Backlog {
  public:
-  static constexpr int kMostBeside = 15;      // as many threads again
-  static constexpr std::size_t kMost = 4096;  // bytes of an access: above, the kernel copies sooner than two memcpy do
+  static constexpr int kMostBeside = 15;  // as many threads again
+  // Bytes of an entry, and of an access in a row: above, the kernel copies sooner than two memcpy do.
+  static constexpr std::size_t kMost = 4096;
   static constexpr MPI_Count kShortRow = 1024;  // bytes, on average, of one with gaps, however long it is
 
   Backlog(Window& window, int rank, std::uint64_t offset) noexcept;
@@ -46,18 +47,21 @@ class Backlog {
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
 
-  // Short, or of short rows, or an update, which the kernel would read and write.
-  static bool takes(const Operation& operation) noexcept {
-    return operation.kind >= Kind::kAccumulate || is_short(operation);
+  // Short, or of short rows.
+  static bool is_short(const Operation& operation) noexcept {
+    const mpi::Datatype& type = *operation.target_type;
+    return operation.bytes_left() <= kMost ||
+           (!type.contiguous && type.size <= kShortRow * mpi::count_runs(type.layout.node));
   }
-  // What is not short only if the target is there.
-  bool gains_from(const Operation& operation) noexcept {
-    return is_short(operation) || (operation.kind >= Kind::kAccumulate && may_be_there());
+  // The target has not been waited for in vain of late: it may do a long update, which the kernel reads and writes, sooner than that.
+  bool may_be_there() noexcept;
+  // Writes it down, here or in one beside this. False: it is a long update, and the target was waited for in vain; operation.done says
+  // how much is written down. REQUIRES: the target's way is kKernel, or was.
+  bool add(Operation& operation) { return lock_one(operation).add_and_unlock(operation); }
+  // One that is awaited at once: its own error, while those of earlier ones stay for who finishes. *all: what add() says.
+  Status finish_one(Operation& operation, bool* all) {
+    return lock_one(operation).finish_one_and_unlock(operation, all);
   }
-  // Writes it down, here or in one beside this. REQUIRES: takes(operation), the target's way is kKernel.
-  void add(Operation& operation) { lock_one(operation).add_and_unlock(operation); }
-  // One that is awaited at once: its own error, while those of earlier ones stay for who finishes. REQUIRES: as add().
-  Status finish_one(Operation& operation) { return lock_one(operation).finish_one_and_unlock(operation); }
   // The next one, of which a thread has made use that found the ones before taken; null: none.
   Backlog* beside() const noexcept { return beside_.load(std::memory_order_acquire); }
   // Updates are done, which only the first one holds, and what went wrong stays for who finishes.
@@ -77,21 +81,16 @@ class Backlog {
   struct Stream;
   // Which one is locked, the analysis does not follow.
   Backlog& lock_one(const Operation& operation) NO_THREAD_SAFETY_ANALYSIS;
-  void add_and_unlock(Operation& operation) NO_THREAD_SAFETY_ANALYSIS;
-  Status finish_one_and_unlock(Operation& operation) NO_THREAD_SAFETY_ANALYSIS;
-  void add_locked(Operation& operation);
-  void add_updates(Operation& operation, const Rows& rows, Stream* stream);
+  bool add_and_unlock(Operation& operation) NO_THREAD_SAFETY_ANALYSIS;
+  Status finish_one_and_unlock(Operation& operation, bool* all) NO_THREAD_SAFETY_ANALYSIS;
+  bool add_locked(Operation& operation);
   void settle_all();
   Status take_failure(int instead);
   void add_rows(Operation& operation, const Rows& rows, Stream* stream);
   Ring::Entry* take_room(std::size_t bytes);
-  static bool is_short(const Operation& operation) noexcept {
-    const mpi::Datatype& type = *operation.target_type;
-    return operation.bytes_left() <= kMost ||
-           (!type.contiguous && type.size <= kShortRow * mpi::count_runs(type.layout.node));
-  }
-  bool may_be_there() noexcept;
   bool is_worth_asking() noexcept;
+  void ask_for_much() noexcept;
+  std::int64_t cost_left() noexcept;
   bool is_asleep() noexcept;
   void wake_now_and_then() noexcept;
   bool is_asked() const noexcept { return !ring_.has_seen(packets_); }
@@ -107,6 +106,7 @@ class Backlog {
   void collect() noexcept;
   void forget_all() noexcept;
   static void take_result(Ring::Entry& entry) noexcept;
+  static void drop_bytes(Stream& stream, std::size_t bytes) noexcept;
   void fail(const Status& status) noexcept {
     if (failed_ == MPI_SUCCESS) failed_ = status.error_class();
   }
@@ -121,9 +121,8 @@ class Backlog {
   // Something is not done, or has failed and that was not told; else no flush takes the lock.
   std::atomic<bool> is_open_{false};
   std::uint64_t tail_ = 0, collected_ = 0;
-  std::int64_t cost_ = 0;            // ns of what was added since something was settled, if the kernel does it
   std::uint16_t packets_ = 0;        // how many have left; they are seen in their order
-  std::uint64_t asked_to_ = 0;       // the tail when the target was last asked
+  std::uint64_t asked_to_ = 0;       // the tail when the target was last asked, or not asked as it was not worth it
   bool gave_up_ = false;             // on that packet
   unsigned asleep_ = 0;              // how often it was found asleep
   unsigned in_vain_ = 0, skip_ = 0;  // after each wait in vain so many times, twice as many, it is not asked

@@ -40,7 +40,7 @@ struct BacklogEntry {
   void* out;
   std::int64_t stride;
 
-  // What becomes of the result: there is one, until it has failed; it goes to bytes in a row, or to a BacklogStream.
+  // What becomes of the result: there is one, until it has failed; it goes to bytes in a row, or to a stream of backlog.cpp.
   enum Out : std::uint8_t { kNoOut = 0, kHasResult = 1, kToStream = 2 };
 
   std::size_t all_bytes() const noexcept { return std::size_t{bytes} * rows; }

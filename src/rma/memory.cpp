@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kMostElement = 64;  // bytes, with padding
 constexpr std::size_t kRow = 4;           // words from which on they are many
-constexpr std::size_t kMostRows = 512;    // in one call of the kernel
 
 mpi::PackCursor cursor_of(const Rows& rows, std::byte* first) noexcept {
   mpi::PackCursor cursor;
@@ -148,27 +147,31 @@ Memory Memory::own(Window& window) noexcept {
 }
 
 Status Memory::read(const Rows& rows, std::byte* to) noexcept {
-  if (!target_.is_direct()) return move_by_kernel(rows, to, false);
+  if (!target_.is_direct()) return move(rows, to, false);
   if (rows.count == 1) return copy_bytes(to, direct(rows.at), rows.bytes), Status::ok();
   cursor_of(rows, direct(rows.at)).pack(to, rows.all_bytes());
   return Status::ok();
 }
 
 Status Memory::write(const Rows& rows, const std::byte* from) noexcept {
-  if (!target_.is_direct()) return move_by_kernel(rows, const_cast<std::byte*>(from), true);
+  if (!target_.is_direct()) return move(rows, const_cast<std::byte*>(from), true);
   if (rows.count == 1) return copy_bytes(direct(rows.at), from, rows.bytes), Status::ok();
   cursor_of(rows, direct(rows.at)).unpack(from, rows.all_bytes());
   return Status::ok();
 }
 
-Status Memory::move_by_kernel(const Rows& rows, std::byte* here, bool is_put) noexcept {
+Status Memory::move(const Rows& rows, std::byte* here, bool is_put) noexcept {
+  if (rows.count != 1) return move_by_kernel(rows, here, is_put);
+  const std::uint64_t at = target_.card.base + rows.at;
+  wire::PeerMemory& memory = *target_.memory;
+  const std::size_t done = is_put ? memory.write_at(at, here, rows.bytes) : memory.read_at(at, here, rows.bytes);
+  return done == rows.bytes ? Status::ok() : no_memory_there(rows.at, rows.bytes);
+}
+
+// Apart, for its stack.
+[[gnu::noinline]] Status Memory::move_by_kernel(const Rows& rows, std::byte* here, bool is_put) noexcept {
   const std::uint64_t base = target_.card.base;
   wire::PeerMemory& memory = *target_.memory;
-  if (rows.count == 1) {
-    const std::size_t done =
-        is_put ? memory.write_at(base + rows.at, here, rows.bytes) : memory.read_at(base + rows.at, here, rows.bytes);
-    return done == rows.bytes ? Status::ok() : no_memory_there(rows.at, rows.bytes);
-  }
   iovec ours[kMostRows], theirs[kMostRows];
   for (std::size_t first = 0; first < rows.count;) {
     const std::size_t n = std::min(rows.count - first, kMostRows);
@@ -324,7 +327,9 @@ Status Memory::update(const Rows& rows, const std::byte* in, std::byte* old, con
     return std::size_t{1};
   };
   if (rows.count == 1 || !type.contiguous) return for_rows(one);
-  if (may_be_by_hardware(rows.at, size) && static_cast<std::uint64_t>(rows.stride) % size == 0) {
+  // Some of them may be aligned, and so have a way of their own.
+  if (target_.is_direct() && static_cast<std::uint64_t>(rows.stride) % size != 0) return for_rows(one);
+  if (may_be_by_hardware(rows.at, size)) {
     if (exchanges(op, old)) prepare_row(rows.all_bytes() / sizeof(std::uint64_t));
     if (ByHardware by_hardware(*this); by_hardware) {
       return for_rows([&](std::size_t i, Status*) {

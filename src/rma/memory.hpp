@@ -6,7 +6,7 @@
 //          left alone.
 // Threads: any.
 // Errors:  MPI_ERR_RMA_RANGE when the kernel finds no memory there, or does not copy any more; some bytes may have been copied then,
-//          but of the elements of one step all were updated or none.
+//          but of the elements of one step all were updated or none, unless some of their memory is not to be written.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,6 @@ class Memory {
   // REQUIRES: the way of the target is not kMessages; `base` is from map_target() when it is kDirect.
   Memory(Window& window, Target& target, std::byte* base) noexcept : window_(window), target_(target), base_(base) {}
   // Through the kernel: elements of so many bytes, from `at` on, that are updated in one step.
-  static constexpr std::size_t kStepBytes = 16 << 10;  // a part of a stripe, of which there is a copy on the stack
   static std::size_t in_one_step(std::uint64_t at, std::size_t bytes) noexcept {
     return to_end_of(kStepBytes, at, bytes);
   }
@@ -40,7 +39,7 @@ class Memory {
   Status write(const Rows& rows, const std::byte* from) noexcept;
 
   // Rows of elements of a basic type: each becomes `in` op what it was, which goes to `old` unless that is null.
-  // REQUIRES: as the next; more than one row have at most kStepBytes.
+  // REQUIRES: as the next; more than one row have at most kStepBytes, and kMostRows through the kernel.
   Status update(const Rows& rows, const std::byte* in, std::byte* old, const mpi::Op& op,
                 const mpi::Datatype& type) noexcept;
   // `count` elements in a row.
@@ -52,6 +51,9 @@ class Memory {
                           std::size_t bytes) noexcept;
 
  private:
+  static constexpr std::size_t kStepBytes = 16 << 10;  // a part of a stripe, of which there is a copy on the stack
+
+  Status move(const Rows& rows, std::byte* here, bool is_put) noexcept;
   Status move_by_kernel(const Rows& rows, std::byte* here, bool is_put) noexcept;
   // Elements of so many bytes that begin in the same part of so many bytes as `at`, and not before.
   static std::size_t to_end_of(std::size_t part, std::uint64_t at, std::size_t bytes) noexcept {

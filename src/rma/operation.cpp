@@ -30,26 +30,28 @@ class Execution {
 
   Status run() noexcept {
     Status status;
-    for_each_rows(operation_, by_step_ ? 1 : SIZE_MAX, kChunk, [&](const Rows& rows) {
-      status = rows.count == 1 ? row(rows.at, rows.bytes) : step(rows);
+    const auto take_step = [&](const Rows& rows) {
+      status = step(rows);
       return static_cast<bool>(status);
+    };
+    for_each_rows(operation_, kMostRows, kChunk, [&](const Rows& rows) {
+      if (by_step_) return for_each_step(rows, *operation_.element, kChunk, take_step);
+      return rows.count == 1 ? take_parts(rows, take_step) : take_step(rows);
     });
     return status;
   }
 
  private:
-  Status row(std::uint64_t at, std::size_t bytes) noexcept {
+  template <class Step>
+  bool take_parts(const Rows& row, Step take_step) noexcept {
     const bool in_rows =
         (!operation_.has_in || operation_.in.contiguous()) && (!operation_.has_out || operation_.out.contiguous());
-    const std::size_t most = in_rows ? bytes : kChunk / operation_.element_bytes() * operation_.element_bytes();
-    while (bytes > 0) {
-      std::size_t n = std::min(bytes, most);
-      if (by_step_) n = std::min(n, Memory::in_one_step(at, operation_.element_bytes()) * operation_.element_bytes());
-      HEDDLE_TRY(step({at, n}));
-      at += n;
-      bytes -= n;
+    const std::size_t most = in_rows ? row.bytes : kChunk / operation_.element_bytes() * operation_.element_bytes();
+    for (std::size_t done = 0, n = 0; done < row.bytes; done += n) {
+      n = std::min(row.bytes - done, most);
+      if (!take_step({row.at + done, n})) return false;
     }
-    return Status::ok();
+    return true;
   }
   Status step(const Rows& rows) noexcept {
     const std::size_t begin = operation_.has_in ? operation_.in.position() : 0;
@@ -129,22 +131,25 @@ Status start(Window& window, Operation& operation, MPI_Aint disp, mpi::Request**
   Status located = locate(window, target, disp, first, end - first, &operation.at);
   if (!located && window.is_dynamic()) located = locate_all(window, target, operation);
   HEDDLE_TRY(located);
-  // Updates keep their order; puts and gets have none.
-  Backlog* const backlog = target.is_by_kernel() && Backlog::takes(operation)
-                               ? backlog_of(window, operation.rank)
-                               : target.backlog.load(std::memory_order_acquire);
-  const bool is_written_down = backlog != nullptr && target.is_by_kernel() && backlog->gains_from(operation);
-  if (!is_written_down && operation.kind >= Kind::kAccumulate && backlog != nullptr) backlog->settle_quietly();
-  if (target.is_by_messages()) return send(window, operation, request);
-  if (is_written_down) {
-    if (request != nullptr && operation.has_out) return backlog->finish_one(operation);
-    backlog->add(operation);
-    return Status::ok();
+  const bool by_kernel = target.is_by_kernel(), is_update = operation.kind >= Kind::kAccumulate;
+  const bool is_short = by_kernel && Backlog::is_short(operation);
+  Backlog* const backlog = is_short || (by_kernel && is_update) ? backlog_of(window, operation.rank)
+                                                                : target.backlog.load(std::memory_order_acquire);
+  if (backlog != nullptr && (is_short || (by_kernel && is_update && backlog->may_be_there()))) {
+    bool all = true;
+    if (request != nullptr && operation.has_out) {
+      HEDDLE_TRY(backlog->finish_one(operation, &all));
+    } else {
+      all = backlog->add(operation);
+    }
+    if (all) return Status::ok();
   }
+  // Updates keep their order; puts and gets have none.
+  if (is_update && backlog != nullptr) backlog->settle_quietly();
+  if (target.is_by_messages()) return send(window, operation, request);
   std::byte* base = nullptr;
   HEDDLE_TRY(map_target(window, target, &base));
-  const bool by_kernel = !target.is_direct();
-  if (!by_kernel && operation.kind <= Kind::kGet) return copy_directly(operation, base), Status::ok();
+  if (target.is_direct() && operation.kind <= Kind::kGet) return copy_directly(operation, base), Status::ok();
   const Status status = Execution(Memory(window, target, base), operation, by_kernel).run();
   if (status || !by_kernel || target.memory->way() != wire::PeerMemory::Way::kRefused) return status;
   // The rest, and from now on everything.

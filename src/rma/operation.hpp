@@ -79,7 +79,7 @@ void for_each_row(const Operation& operation, Visit visit_row) {
   });
 }
 
-// Puts rows together that are alike, and hands them on: visit(Rows).
+// Puts rows together that are alike, and hands them on: visit(Rows), until that returns false.
 template <class Visit>
 class RowJoiner {
  public:
@@ -87,25 +87,30 @@ class RowJoiner {
   RowJoiner(std::size_t rows, std::size_t bytes, Visit visit) noexcept
       : most_rows_(rows), most_bytes_(bytes), visit_(visit) {}
 
-  // False: visit() has said so; nothing is to come any more.
+  // Whether it goes on.
   bool add(std::uint64_t at, std::size_t bytes) {
     if (joins(at, bytes)) {
       if (rows_.count++ == 1) rows_.stride = static_cast<std::int64_t>(at - rows_.at);
       return true;
     }
-    const Rows before = std::exchange(rows_, Rows{at, bytes});
-    return before.count == 0 || go_on(visit_(before));
+    end();
+    rows_ = {at, bytes};
+    return goes_on_;
   }
   bool add(Rows rows) {
     const std::size_t most = std::clamp<std::size_t>(most_bytes_ / rows.bytes, 1, most_rows_);
-    for (; rows.count > 1; rows = rows.part(std::min(rows.count, most), rows.count - std::min(rows.count, most))) {
-      if (!end() || !go_on(visit_(rows.part(0, std::min(rows.count, most))))) return false;
+    while (rows.count > 1) {
+      const std::size_t n = std::min(rows.count, most);
+      end();
+      if (goes_on_) goes_on_ = visit_(rows.part(0, n));
+      if (!goes_on_) return false;
+      rows = rows.part(n, rows.count - n);
     }
     return rows.count == 0 || add(rows.at, rows.bytes);
   }
-  bool end() {
-    const Rows last = std::exchange(rows_, Rows{0, 0, 0, 0});
-    return last.count == 0 || go_on(visit_(last));
+  void end() {
+    if (goes_on_ && rows_.count != 0) goes_on_ = visit_(rows_);
+    rows_.count = 0;
   }
 
  private:
@@ -113,17 +118,14 @@ class RowJoiner {
     return rows_.count != 0 && bytes == rows_.bytes && rows_.count < most_rows_ &&
            rows_.all_bytes() + bytes <= most_bytes_ && (rows_.count == 1 || at == rows_.at_of(rows_.count));
   }
-  bool go_on(bool goes_on) noexcept {
-    if (!goes_on) rows_.count = 0;
-    return goes_on;
-  }
 
   const std::size_t most_rows_, most_bytes_;
   Visit visit_;
   Rows rows_{0, 0, 0, 0};
+  bool goes_on_ = true;
 };
 
-// visit(Rows) for all that is not done, in order.
+// visit(Rows) for all that is not done, in order, until it returns false.
 template <class Visit>
 void for_each_rows(const Operation& operation, std::size_t most_rows, std::size_t most_bytes, Visit visit) {
   RowJoiner<Visit> joiner(most_rows, most_bytes, visit);
@@ -133,8 +135,8 @@ void for_each_rows(const Operation& operation, std::size_t most_rows, std::size_
     left -= bytes;
     return joiner.add(at, bytes) && left != 0;
   };
-  const bool in_runs = operation.done == 0 && (operation.element == nullptr || operation.element->contiguous);
-  if (in_runs) {
+  const bool one_by_one = operation.element != nullptr && !operation.element->contiguous;
+  if (operation.done == 0 && !one_by_one) {
     mpi::for_all_runs(*operation.target_type, operation.target_count, [&](const mpi::Runs& runs) {
       const Rows rows{operation.at + static_cast<std::uint64_t>(runs.offset), static_cast<std::size_t>(runs.bytes),
                       static_cast<std::size_t>(runs.count), runs.stride};
@@ -147,6 +149,26 @@ void for_each_rows(const Operation& operation, std::size_t most_rows, std::size_
     for_each_row(operation, add_one);
   }
   joiner.end();
+}
+
+// use(Rows) for the parts of an update's rows that are updated in one step each, of at most `most` bytes, until it returns false.
+template <class Use>
+bool for_each_step(const Rows& rows, const mpi::Datatype& element, std::size_t most, Use use) {
+  const auto size = static_cast<std::size_t>(element.size);
+  for (std::size_t first = 0, n = 0; first < rows.count; first += n) {
+    n = element.contiguous ? Memory::in_one_step(rows, first) : 1;
+    if (n > 1) {
+      if (!use(rows.part(first, n))) return false;
+      continue;
+    }
+    n = 1;
+    for (std::size_t done = 0, part = 0; done < rows.bytes; done += part) {
+      const std::uint64_t at = rows.at_of(first) + done;
+      part = std::min({rows.bytes - done, Memory::in_one_step(at, size) * size, most / size * size});
+      if (!use(Rows{at, part})) return false;
+    }
+  }
+  return true;
 }
 
 // Does the operation, or sends it on its way. *request: complete when it is; may be null.

@@ -6,10 +6,13 @@
 
 namespace heddle::rma {
 
+inline constexpr std::size_t kMostRows =
+    512;  // that one call of the kernel moves: all of them, or the refused one none
+
 // All as long, and as far from each other.
 struct Rows {
-  std::uint64_t at =
-      0;  // bytes from the beginning of the target's memory, of the first; an address, in a dynamic window
+  // Of the first, in bytes from the beginning of the target's memory; an address, in a dynamic window.
+  std::uint64_t at = 0;
   std::size_t bytes = 0;  // of each
   std::size_t count = 1;
   std::int64_t stride = 0;  // bytes

@@ -78,7 +78,7 @@ struct Target {
   static constexpr std::int32_t kWordsBeforeLocks = 512;
   std::atomic<std::int32_t> words_left{kWordsBeforeLocks};
 
-  std::atomic<Backlog*> backlog{nullptr};  // kKernel: short accesses that are not done yet (backlog.hpp)
+  std::atomic<Backlog*> backlog{nullptr};  // kKernel: accesses that are not done yet (backlog.hpp)
 
   std::atomic<RemoteMemory*> remote{nullptr};  // kMessages: once a long access was to go there (remote.hpp)
 

@@ -30,13 +30,15 @@ class FaultyReader final : public MemoryReader {
     return begins(&bytes) ? MemoryReader::write(into, address, from, bytes) : -1;
   }
 
-  // Each row is a call.
+  // Each row is a call, but the kernel asks once whether it may.
   ssize_t read_rows(pid_t from, const iovec* here, const iovec* there, std::size_t rows) noexcept override {
+    if (refuses_one_of(rows)) return -1;
     return each(there, rows, [&](std::size_t i, std::uint64_t address) {
       return read(from, address, static_cast<std::byte*>(here[i].iov_base), there[i].iov_len);
     });
   }
   ssize_t write_rows(pid_t into, const iovec* here, const iovec* there, std::size_t rows) noexcept override {
+    if (refuses_one_of(rows)) return -1;
     return each(there, rows, [&](std::size_t i, std::uint64_t address) {
       return write(into, address, static_cast<const std::byte*>(here[i].iov_base), there[i].iov_len);
     });
@@ -53,6 +55,15 @@ class FaultyReader final : public MemoryReader {
       if (static_cast<std::size_t>(n) < there[i].iov_len) break;
     }
     return all;
+  }
+  bool refuses_one_of(std::uint64_t rows) noexcept {
+    const std::uint64_t end = calls_.load(std::memory_order_relaxed) + rows;
+    for (const Fault& fault : faults_) {
+      if (fault.kind != Fault::kRefuse || end <= fault.call) continue;
+      calls_.fetch_add(rows, std::memory_order_relaxed);
+      return !fail(EPERM);
+    }
+    return false;
   }
   // False: the call fails, with errno.
   bool begins(std::size_t* bytes) noexcept {

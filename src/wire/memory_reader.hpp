@@ -6,7 +6,7 @@
 // in each process:
 //
 //     none        no fault
-//     refuse@N    call N and all later ones: EPERM
+//     refuse@N    call N and all later ones: EPERM; of many pieces, each of which is a call here, all or none
 //     fault@N     call N: EFAULT, nothing copied
 //     short@N     call N copies only a part
 //     stop@N      call N copies only a part, and the next one fails

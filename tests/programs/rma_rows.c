@@ -123,9 +123,10 @@ static void update(Window* w, Side there, Side here, int turn) {
   if (fetches) {
     fill_doubles(expected, 5);
     memcpy(local + kBytes, expected, kBytes);
-    MPI_Get_accumulate(local, here.count, here.type, local + kBytes, here.count, here.type, right, at(w, right, 0),
-                       there.count, there.type, op, w->win);
-    MPI_Win_flush(right, w->win);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Rget_accumulate(local, here.count, here.type, local + kBytes, here.count, here.type, right, at(w, right, 0),
+                        there.count, there.type, op, w->win, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
     unpack(old, bytes, expected, here);
     for (int i = 0; i < kBytes; i++)
       CHECK(expected[i] == local[kBytes + i], "%s window, what was there, %s to %s: byte %d", flavor_name(w->flavor),
@@ -184,6 +185,33 @@ static void add_together(Window* w, int there) {
   everybody_flushed(w);
 }
 
+// Rows of which only every other one is aligned, and updates of the first one's word alone.
+static void add_unaligned(Window* w) {
+  enum { kRounds = 3000, kStride = 12 };
+  const double one = 1, ones[] = {1, 1};
+  double sums[2];
+  MPI_Datatype type;
+  MPI_Type_create_hvector(2, 1, kStride, MPI_DOUBLE, &type);
+  MPI_Type_commit(&type);
+  memset(w->base, 0, kBytes);
+  everybody_flushed(w);
+  for (int i = 0; i < kRounds; i++) {
+    if ((i + world_rank) % 2 == 0)
+      MPI_Accumulate(ones, 2, MPI_DOUBLE, 0, at(w, 0, 0), 1, type, MPI_SUM, w->win);
+    else
+      MPI_Accumulate(&one, 1, MPI_DOUBLE, 0, at(w, 0, 0), 1, MPI_DOUBLE, MPI_SUM, w->win);
+  }
+  everybody_flushed(w);
+  memcpy(&sums[0], w->base, sizeof *sums), memcpy(&sums[1], w->base + kStride, sizeof *sums);
+  if (world_rank == 0) {
+    CHECK(sums[0] == kRounds * world_size, "%s window: %g of %d", flavor_name(w->flavor), sums[0],
+          kRounds * world_size);
+    CHECK(sums[1] == kRounds / 2 * world_size, "%s window: %g", flavor_name(w->flavor), sums[1]);
+  }
+  everybody_flushed(w);
+  MPI_Type_free(&type);
+}
+
 // As many elements in other pieces at both ends, and fewer at the origin than the target has room for.
 static void differ(Window* w) {
   const Side columns = {types[1], 2, "columns"}, subarrays = {types[4], 3, "subarrays"};
@@ -206,6 +234,7 @@ static void try_flavor(int flavor) {
   Window w;
   window_open(&w, flavor, kBytes, 1);
   MPI_Win_lock_all(0, w.win);
+  add_unaligned(&w);  // before long rows have changed how the window's words are updated
   for (int i = 0; i < kPairs; i++) {
     for (int turn = 0; turn < kTurns; turn++) {
       const Side gaps = with_gaps(i), row = in_a_row(i);
