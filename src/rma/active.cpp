@@ -127,37 +127,49 @@ class Sender {
 
   Status run() {
     Status status;
-    for_each_row(operation_, [&](std::uint64_t at, std::size_t bytes) {
-      bytes = std::min(bytes, operation_.bytes_left());
-      while (bytes > 0 && status) {
-        const std::size_t n = std::min(bytes, room());
-        if (n == 0) {
-          status = flush();
-          continue;
-        }
-        add(at, n);
-        at += n;
-        bytes -= n;
-      }
-      return status && operation_.bytes_left() != 0;
+    for_each_rows(operation_, UINT16_MAX, packet_.size() / 2, [&](const Rows& rows) {
+      status = fill_in(rows);
+      return static_cast<bool>(status);
     });
     HEDDLE_TRY(status);
     return used_ == 0 ? Status::ok() : flush();
   }
 
  private:
-  // Bytes of a row that still go in, and whose answer goes into one packet, in whole elements.
-  std::size_t room() const noexcept {
+  // Rows of which each fits into an empty packet, or one that goes in parts.
+  Status fill_in(Rows rows) {
+    while (rows.count > 0) {
+      const std::size_t fits = room(rows.count);
+      if (fits >= rows.bytes) {
+        const std::size_t n = std::min(rows.count, fits / rows.bytes);
+        add(rows.part(0, n));
+        rows = rows.part(n, rows.count - n);
+      } else if (rows.count > 1 || fits == 0) {
+        HEDDLE_TRY(flush());
+      } else {
+        add({rows.at, fits});
+        rows.at += fits;
+        rows.bytes -= fits;
+      }
+    }
+    return Status::ok();
+  }
+  // Bytes of rows that still go in, and whose answer goes into one packet, in whole elements.
+  std::size_t room(std::size_t rows) const noexcept {
     const std::size_t most = packet_.size();
-    const std::size_t behind = operation_.kind == Kind::kCompareAndSwap ? operation_.element_bytes() : 0;
-    std::size_t room = used_ + sizeof(Piece) + behind < most ? most - used_ - sizeof(Piece) - behind : 0;
+    const std::size_t beside = sizeof(Piece) + (rows > 1 ? sizeof(std::int64_t) : 0) +
+                               (operation_.kind == Kind::kCompareAndSwap ? operation_.element_bytes() : 0);
+    std::size_t room = used_ + beside < most ? most - used_ - beside : 0;
     if (!operation_.has_in) room = room == 0 ? 0 : most;
     if (operation_.has_out) room = std::min(room, most - asked_);
     return room / operation_.element_bytes() * operation_.element_bytes();
   }
-  void add(std::uint64_t at, std::size_t bytes) {
-    const Piece piece{at, static_cast<std::uint32_t>(bytes), operation_.has_in, operation_.has_out, 0};
+  void add(const Rows& rows) {
+    const std::size_t bytes = rows.all_bytes();
+    const Piece piece{rows.at, static_cast<std::uint32_t>(rows.bytes), operation_.has_in, operation_.has_out,
+                      static_cast<std::uint16_t>(rows.count)};
     append(&piece, sizeof piece);
+    if (rows.count > 1) append(&rows.stride, sizeof rows.stride);
     if (operation_.has_in) used_ += operation_.in.pack(&packet_[used_], bytes);
     if (operation_.kind == Kind::kCompareAndSwap) append(operation_.compare, bytes);
     if (!operation_.has_out) return;

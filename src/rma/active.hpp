@@ -12,7 +12,7 @@
 //          Long puts and gets do not go as packets where the network accesses memory by itself (remote.hpp).
 //          What a target cannot do, as memory is not attached there, it tells with the data, or else with the next answer.
 //
-//          request   prefix {window, token, kind, operation, type}   payload: pieces {at, bytes}, then data
+//          request   prefix {window, token, kind, operation, type}   payload: pieces {at, bytes, rows}, each before its data
 //          data      prefix {token, error}                           payload: what was read
 //          answer    prefix {token, yes or no, error}                to a question: a flush, a lock, its end
 //

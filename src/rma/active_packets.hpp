@@ -28,12 +28,13 @@ struct RequestPrefix {
   std::uint16_t type;    // the constant of a predefined type; 0: none
   bool has_more_behind;  // a question will come: what is asked for here may wait for its answer
 };
-// In the payload, each before its data: what goes, and for kCompareAndSwap what to compare with.
+// In the payload, each before its data: what goes, and for kCompareAndSwap what to compare with. Of more than one row their stride
+// (std::int64_t) stands between.
 struct Piece {
   std::uint64_t at;
-  std::uint32_t bytes;
+  std::uint32_t bytes;  // of each row
   std::uint8_t has_in, has_out;
-  std::uint16_t unused;
+  std::uint16_t rows;
 };
 // What was read, in the order of the pieces; packets arrive in order.
 struct DataPrefix {

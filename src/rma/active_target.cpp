@@ -54,12 +54,14 @@ class Pieces {
     Piece piece;
     std::memcpy(&piece, next_, sizeof piece);
     next_ += sizeof piece;
-    Step step{{piece.at, piece.bytes}, nullptr, nullptr, nullptr};
-    if (piece.has_in) step.in = take(piece.bytes);
+    Step step{{piece.at, piece.bytes, piece.rows}, nullptr, nullptr, nullptr};
+    if (piece.rows > 1) std::memcpy(&step.rows.stride, take(sizeof step.rows.stride), sizeof step.rows.stride);
+    const std::size_t bytes = step.rows.all_bytes();
+    if (piece.has_in) step.in = take(bytes);
     if (operation_.kind == Kind::kCompareAndSwap) step.compare = take(piece.bytes);
     if (piece.has_out) {
-      data_.resize(data_.size() + piece.bytes);
-      step.out = data_.data() + data_.size() - piece.bytes;
+      data_.resize(data_.size() + bytes);
+      step.out = data_.data() + data_.size() - bytes;
     }
     if (window_.is_dynamic()) {
       Target& self = window_.target(window_.comm->rank);

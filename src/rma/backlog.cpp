@@ -235,10 +235,11 @@ void Backlog::settle(std::uint64_t position) {
       if (ring_.head.load(std::memory_order_relaxed) != tail_) status = go_by_messages();
     }
     fail(status);
-    if (!ring_.is_done(position)) return forget_all();  // the target is lost
+    if (!ring_.is_done(position)) forget_all();  // the target is lost
   }
   collect();
-  if (failed_ == MPI_SUCCESS) failed_ = ring_.failure.exchange(MPI_SUCCESS, std::memory_order_relaxed);
+  const int there = ring_.failure.exchange(MPI_SUCCESS, std::memory_order_relaxed);
+  if (failed_ == MPI_SUCCESS) failed_ = there;
 }
 
 void Backlog::wait_for_target(std::uint64_t position) noexcept {
@@ -250,8 +251,7 @@ void Backlog::wait_for_target(std::uint64_t position) noexcept {
   std::int64_t until = now_ns() + patience;
   bool is_over = false;
   for (unsigned round = 0;; ++round) {
-    const std::uint64_t head = ring_.head.load(std::memory_order_acquire);
-    if (head >= position) {
+    if (ring_.is_done(position)) {
       in_vain_ = 0;
       return;
     }
@@ -268,8 +268,8 @@ void Backlog::wait_for_target(std::uint64_t position) noexcept {
     domain_of(window_).progress(*window_.comm->vci,
                                 round / kTimeEvery);  // it may wait for this process in the same way
     const std::int64_t now = now_ns();
-    if (head != seen) until = now + patience;
-    seen = head;
+    const std::uint64_t before = std::exchange(seen, ring_.head.load(std::memory_order_acquire));
+    if (seen != before) until = now + patience;
     is_over = now > until;
   }
 }

@@ -125,7 +125,7 @@ class Backlog {
   std::uint64_t asked_to_ = 0;       // the tail when the target was last asked, or not asked as it was not worth it
   bool gave_up_ = false;             // on that packet
   unsigned asleep_ = 0;              // how often it was found asleep
-  unsigned in_vain_ = 0, skip_ = 0;  // after each wait in vain so many times, twice as many, it is not asked
+  unsigned in_vain_ = 0, skip_ = 0;  // after each wait in vain it is not asked so many times, twice as many
   bool fetches_ = false;             // something between collected_ and tail_ has a result
   int failed_ = MPI_SUCCESS;         // the class of the first error since the last finish()
 };

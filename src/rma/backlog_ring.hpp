@@ -129,7 +129,7 @@ struct BasicBacklogRing {
       head.store(position, std::memory_order_release);
     }
   }
-  // Entries that are done, in their order.
+  // Entries in their order. REQUIRES: of one that is not done, what the target may write is not read: out_is, and the result.
   template <class Visit>
   void for_each(std::uint64_t from, std::uint64_t to, Visit visit) noexcept {
     while (from != to) {

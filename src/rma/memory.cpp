@@ -304,8 +304,9 @@ Status Memory::update(std::uint64_t at, const std::byte* in, std::byte* old, std
 std::size_t Memory::in_one_step(const Rows& rows, std::size_t first) noexcept {
   const std::uint64_t begin = rows.at_of(first) / Block::kStripeBytes * Block::kStripeBytes;
   const auto is_in = [&](std::uint64_t at) { return at >= begin && at + rows.bytes <= begin + Block::kStripeBytes; };
+  const std::size_t most = std::min({rows.count - first, kStepBytes / rows.bytes, kMostRows});
   std::size_t n = 0;
-  while (first + n < rows.count && is_in(rows.at_of(first + n))) ++n;
+  while (n < most && is_in(rows.at_of(first + n))) ++n;
   return n;
 }
 

@@ -30,7 +30,7 @@ class Memory {
   static std::size_t in_one_step(std::uint64_t at, std::size_t bytes) noexcept {
     return to_end_of(kStepBytes, at, bytes);
   }
-  // How many from row `first` on lie in one stripe, whole, and so are updated in one step.
+  // How many from row `first` on lie in one stripe, whole, and so are updated in one step; 0 where that one is too long or does not.
   static std::size_t in_one_step(const Rows& rows, std::size_t first) noexcept;
   // This process's own memory.
   static Memory own(Window& window) noexcept;
@@ -39,7 +39,7 @@ class Memory {
   Status write(const Rows& rows, const std::byte* from) noexcept;
 
   // Rows of elements of a basic type: each becomes `in` op what it was, which goes to `old` unless that is null.
-  // REQUIRES: as the next; more than one row have at most kStepBytes, and kMostRows through the kernel.
+  // REQUIRES: as the next.
   Status update(const Rows& rows, const std::byte* in, std::byte* old, const mpi::Op& op,
                 const mpi::Datatype& type) noexcept;
   // `count` elements in a row.
