@@ -93,6 +93,9 @@ def one_sided():
         for size in (8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20):
             for metric in ("put", "get", "sum", "put-bandwidth", "get-bandwidth", "sum-bandwidth"):
                 made["rma", f"{metric}-{kind}", size] = Target(best_peer=True)
+        for size in (64, 512, 4 << 10, 32 << 10, 256 << 10):
+            for metric in ("put-rows", "get-rows", "sum-rows"):
+                made["rma", f"{metric}-{kind}", size] = Target(best_peer=True)
     for kind in suites.WINDOWS_OF:
         for threads in suites.PUTTING:
             made["rma-threads", f"putrate-{kind}", threads] = Target(best_peer=True)

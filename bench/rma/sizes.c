@@ -3,6 +3,7 @@
 //   sizes <point>...
 //   create, allocate, shared, dynamic    on a window of that kind
 //     put-<kind>, get-<kind>, sum-<kind> µs of one and its MPI_Win_flush, in an epoch of MPI_Win_lock_all; sum: MPI_Accumulate of doubles
+//     <what>-rows-<kind>                 the same of every other double at both ends, to 256 KiB of them
 //     <what>-bandwidth-<kind>            GB/s of kWindow of them and one flush
 //   send
 //     rma-send                           µs of MPI_Send and MPI_Recv one way, half of there and back
@@ -10,7 +11,7 @@
 // What a window's memory holds at the end is verified.
 #include "rma.h"
 
-enum { kWindow = 32, kMost = 4 << 20 };
+enum { kWindow = 32, kMost = 4 << 20, kMostRows = 256 << 10 };
 static const double kSeconds = 0.08;
 static const int kSizes[] = {8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20};
 
@@ -19,25 +20,26 @@ typedef struct {
   MPI_Aint start;
   char* mine;
   int bytes, many;
+  MPI_Datatype type;  // of one-sided operations; of doubles
+  int count;
 } Context;
 
 static void put(void* context) {
   Context* c = context;
-  for (int i = 0; i < c->many; i++) MPI_Put(c->mine, c->bytes, MPI_BYTE, 0, c->start, c->bytes, MPI_BYTE, c->win);
+  for (int i = 0; i < c->many; i++) MPI_Put(c->mine, c->count, c->type, 0, c->start, c->count, c->type, c->win);
   MPI_Win_flush(0, c->win);
 }
 
 static void get(void* context) {
   Context* c = context;
-  for (int i = 0; i < c->many; i++) MPI_Get(c->mine, c->bytes, MPI_BYTE, 0, c->start, c->bytes, MPI_BYTE, c->win);
+  for (int i = 0; i < c->many; i++) MPI_Get(c->mine, c->count, c->type, 0, c->start, c->count, c->type, c->win);
   MPI_Win_flush(0, c->win);
 }
 
 static void sum(void* context) {
   Context* c = context;
-  const int count = c->bytes / (int)sizeof(double);
   for (int i = 0; i < c->many; i++)
-    MPI_Accumulate(c->mine, count, MPI_DOUBLE, 0, c->start, count, MPI_DOUBLE, MPI_SUM, c->win);
+    MPI_Accumulate(c->mine, c->count, c->type, 0, c->start, c->count, c->type, MPI_SUM, c->win);
   MPI_Win_flush(0, c->win);
 }
 
@@ -83,8 +85,19 @@ static void one_sided(const char* kind, char* mine) {
     MPI_Win_lock_all(0, memory.win);
     for (size_t which = 0; which < sizeof kOperations / sizeof *kOperations; which++) {
       const char* name = kOperations[which].name;
+      memset(mine, 0, kMost);
+      for (size_t s = 1; kSizes[s] <= kMostRows; s++) {
+        MPI_Datatype type;
+        MPI_Type_vector(kSizes[s] / (int)sizeof(double), 1, 2, MPI_DOUBLE, &type);
+        MPI_Type_commit(&type);
+        Context context = {memory.win, memory.start, mine, kSizes[s], 1, type, 1};
+        snprintf(metric, sizeof metric, "%s-rows-%s", name, kind);
+        bench_result(metric, (size_t)kSizes[s], measure(kOperations[which].run, &context, kSeconds), "us");
+        MPI_Type_free(&type);
+      }
       for (size_t s = 0; s < sizeof kSizes / sizeof *kSizes; s++) {
-        Context context = {memory.win, memory.start, mine, kSizes[s], 1};
+        const int doubles = kSizes[s] / (int)sizeof(double);
+        Context context = {memory.win, memory.start, mine, kSizes[s], 1, MPI_DOUBLE, doubles};
         memset(mine, kOperations[which].run == put ? 1 + (int)s : 0, kMost);
         snprintf(metric, sizeof metric, "%s-%s", name, kind);
         bench_result(metric, (size_t)kSizes[s], measure(kOperations[which].run, &context, kSeconds), "us");
@@ -105,7 +118,7 @@ static void one_sided(const char* kind, char* mine) {
 static void two_sided(char* mine) {
   if (rank == 1) bench_begin("rma-send", (size_t)kSizes[0], "us");
   for (size_t s = 0; s < sizeof kSizes / sizeof *kSizes; s++) {
-    Context context = {MPI_WIN_NULL, 0, mine, kSizes[s], 1};
+    Context context = {.mine = mine, .bytes = kSizes[s]};
     double us = measure_all(ping, &context, kSeconds) / 2;
     if (rank == 1) bench_result("rma-send", (size_t)kSizes[s], us, "us");
     us = measure_all(window_of_sends, &context, kSeconds);
