@@ -37,6 +37,8 @@ struct Operation {
   std::size_t element_bytes() const noexcept {
     return element == nullptr ? 1 : static_cast<std::size_t>(element->size);
   }
+  // Elements with padding.
+  bool goes_one_by_one() const noexcept { return element != nullptr && !element->contiguous; }
   std::size_t bytes_left() const noexcept {
     return std::min(has_in ? in.remaining() : SIZE_MAX, has_out ? out.remaining() : SIZE_MAX);
   }
@@ -64,11 +66,10 @@ void for_each_row(const Operation& operation, Visit visit_row) {
     done -= n;
     return n == bytes || visit_row(at + n, bytes - n);
   };
-  const bool one_by_one = operation.element != nullptr && !operation.element->contiguous;
   MPI_Count position = 0;
   mpi::for_each_run(*operation.target_type, operation.target_count, [&](MPI_Count offset, MPI_Count bytes) {
     const std::uint64_t at = operation.at + static_cast<std::uint64_t>(offset);
-    if (!one_by_one) return visit(at, static_cast<std::size_t>(bytes));
+    if (!operation.goes_one_by_one()) return visit(at, static_cast<std::size_t>(bytes));
     const MPI_Count size = operation.element->size;
     const MPI_Count end = position + bytes;
     for (MPI_Count begin = (position + size - 1) / size * size; begin < end; begin += size) {
@@ -135,8 +136,7 @@ void for_each_rows(const Operation& operation, std::size_t most_rows, std::size_
     left -= bytes;
     return joiner.add(at, bytes) && left != 0;
   };
-  const bool one_by_one = operation.element != nullptr && !operation.element->contiguous;
-  if (operation.done == 0 && !one_by_one) {
+  if (operation.done == 0 && !operation.goes_one_by_one()) {
     mpi::for_all_runs(*operation.target_type, operation.target_count, [&](const mpi::Runs& runs) {
       const Rows rows{operation.at + static_cast<std::uint64_t>(runs.offset), static_cast<std::size_t>(runs.bytes),
                       static_cast<std::size_t>(runs.count), runs.stride};

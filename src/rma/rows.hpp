@@ -6,8 +6,8 @@
 
 namespace heddle::rma {
 
-inline constexpr std::size_t kMostRows =
-    512;  // that one call of the kernel moves: all of them, or the refused one none
+// That one call of the kernel moves; of one that it refuses none.
+inline constexpr std::size_t kMostRows = 512;
 
 // All as long, and as far from each other.
 struct Rows {

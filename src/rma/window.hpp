@@ -7,8 +7,8 @@
 //     kKernel    another process of this node brought it along: the kernel copies (wire/single_copy.hpp)
 //     kMessages  of another node, or where the kernel refuses: the target does it when it makes progress (active.hpp)
 //
-//          The first two need nothing of the target. Operations of the first are complete when the call returns. Where the kernel stops copying
-//          later, as the target has ended or forbidden it, kKernel becomes kMessages in the middle of an operation.
+//          The first two need nothing of the target, and operations of the first are complete when the call returns. Where the kernel
+//          stops copying later, as the target has ended or forbidden it, kKernel becomes kMessages in the middle of an operation.
 //          Windows whose memory MPI has allocated use hardware atomics for elements of at most 8 aligned bytes, until long rows of them
 //          are updated (updates.hpp) or a member has asked by mpi_accumulate_granularity for more bytes at a time. All others,
 //          and all longer elements, take the lock of a stripe, also at the target itself, so that the two never mix.
