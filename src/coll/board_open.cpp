@@ -1,8 +1,11 @@
 // A communicator's board is made.
 #include <algorithm>
+#include <atomic>
 #include <new>
+#include <string>
 #include <vector>
 
+#include "boot/boot.hpp"
 #include "coll/api.hpp"
 #include "coll/board.hpp"
 #include "coll/proof.hpp"
@@ -40,8 +43,15 @@ Status open(const mpi::Comm& comm, wire::NodeMemory& node, std::uint64_t offset,
 }
 
 // Whether its rounds are proved, where nothing is to be used that is not. By one for all: they would prove the same.
-bool may_use(const mpi::Comm& comm, std::uint32_t ranks) noexcept {
-  return !comm.process->verifies_plans() || (ranks <= kMostProvedRanks && prove_rounds(ranks));
+bool may_use(const mpi::Comm& comm, std::uint32_t ranks) {
+  if (!comm.process->verifies_plans() || prove_rounds(ranks)) return true;
+  static std::atomic_flag is_told;
+  if (!is_told.test_and_set(std::memory_order_relaxed)) {
+    boot::write_message("heddle: rank " + std::to_string(comm.process->boot().rank()) +
+                        ": HEDDLE_VERIFY_PLANS: " + last_error_detail() + "; collectives of " + std::to_string(ranks) +
+                        " ranks of a node go by messages, which is slower");
+  }
+  return false;
 }
 
 // By messages, as there is no board yet. All ranks have one afterwards, or none.

@@ -36,9 +36,13 @@ bool has_root(Collective what) noexcept {
          what == Collective::kScatter;
 }
 
-bool differs_in_place(Collective what) noexcept {
-  return what != Collective::kBarrier && what != Collective::kBcast && what != Collective::kReduceScatter &&
-         what != Collective::kExscan;
+bool differs_in_place(Collective what) noexcept { return what != Collective::kBarrier && what != Collective::kBcast; }
+
+// Whether the output is no image of what lies there in place: the operands are more than the result, or a rank has an operand and no
+// result.
+bool has_home(const RoundsOfAll& all) noexcept {
+  const Collective what = all.spec.collective;
+  return all.variant == Variant::kInPlace && (what == Collective::kReduceScatter || what == Collective::kExscan);
 }
 
 std::size_t bytes_of(Buffer items, bool raw) noexcept {
@@ -64,10 +68,10 @@ class Translation {
     if (has_one_block(all.spec.collective)) {
       b_.lay_out(plan::Partition::kShares, 1);
     } else {
-      b_.lay_out(all.spec.collective == Collective::kAlltoall ? plan::Partition::kEqual : plan::Partition::kPerRank,
-                 ranks_);
+      const bool are_equal = all.spec.collective == Collective::kAlltoall || has_home(all);
+      b_.lay_out(are_equal ? plan::Partition::kEqual : plan::Partition::kPerRank, ranks_);
     }
-    plan.scratch.assign(ranks_ + 1, {0, plan.blocks});
+    plan.scratch.assign(ranks_ + 2, {0, plan.blocks});
   }
 
   Status run() {
@@ -77,10 +81,14 @@ class Translation {
       HEDDLE_TRY(send(i));
       HEDDLE_TRY(receive(i));
     }
+    if (has_home(all_)) take_home();
     return Status::ok();
   }
 
  private:
+  // Scratch: the operands by rank; what this rank shows; of has_home() what lies in its buffer.
+  std::uint8_t shown() const { return Builder::scratch(ranks_); }
+  std::uint8_t home() const { return Builder::scratch(ranks_ + 1); }
   bool is_barrier() const { return all_.spec.collective == Collective::kBarrier; }
   const Round& round(std::uint32_t rank, std::size_t i) const { return all_.rounds[rank][i]; }
   // Whether one has to hear of the other. In a barrier nobody takes anything, and all wait.
@@ -143,9 +151,18 @@ class Translation {
         return bring(me_, 1);
       case Collective::kAlltoall:
         return bring(0, ranks_);
+      case Collective::kReduceScatter:
+      case Collective::kExscan:
+        return b_.copy(b_.all(plan::kInput), b_.all(home()));
       default:
         return;
     }
+  }
+
+  // The result lies where the operands began.
+  void take_home() {
+    const bool shares = all_.spec.collective == Collective::kReduceScatter;
+    if (shares || me_ != 0) b_.copy({home(), 0, 1}, {plan::kOutput, shares ? me_ : 0, 1});
   }
 
   // Which of this rank's blocks lie there.
@@ -156,10 +173,10 @@ class Translation {
     const std::uintptr_t at = first - (in_input ? input : output), most = output - input;
     if (at > most || bytes > most - at) return wrong("refers to what lies beyond its buffers");
     if (at % kBlockBytes != 0 || bytes % kBlockBytes != 0) return wrong("refers to a part of a block");
-    *out = {in_input ? plan::kInput : plan::kOutput, blocks(at), blocks(bytes)};
+    *out = {in_input ? plan::kInput : has_home(all_) ? home() : plan::kOutput, blocks(at), blocks(bytes)};
     return Status::ok();
   }
-  Slice place(std::uint32_t first, std::uint32_t length) const { return {Builder::scratch(ranks_), first, length}; }
+  Slice place(std::uint32_t first, std::uint32_t length) const { return {shown(), first, length}; }
 
   // This rank's place is written, and read by whoever takes of it.
   Status send(std::size_t i) {
@@ -271,12 +288,12 @@ std::vector<Round> rounds_of(RoundsOfAll& all, std::uint32_t rank) {
       return {course.round, course.then};
     }
     case Collective::kReduceScatter:
-      return {share_round(me, Buffer(in, me.size * items, type), out + own, items, op)};
+      return {
+          share_round(me, Buffer(in_place ? out : in, me.size * items, type), in_place ? out : out + own, items, op)};
     case Collective::kScan:
-    case Collective::kExscan: {
-      const bool inclusive = all.spec.collective == Collective::kScan;
-      return {scan_round(me, operand(in_place && inclusive), out, op, inclusive)};
-    }
+      return {scan_round(me, operand(in_place), out, op, true)};
+    case Collective::kExscan:
+      return {scan_round(me, operand(in_place), out, op, false)};
     default:
       return {};
   }
@@ -300,6 +317,8 @@ Status prove(RoundsOfAll& all) {
 }
 
 Status prove_rounds(std::uint32_t ranks) noexcept try {
+  if (ranks > kMostProvedRanks)
+    return error(MPI_ERR_ARG, "the rounds of a board can be proved for up to %u ranks", kMostProvedRanks);
   const auto prove_one = [&](Collective what, std::uint32_t root, Variant variant) {
     RoundsOfAll all({what, ranks, root, plan::reduces(what)}, variant);
     return prove(all);
