@@ -302,12 +302,12 @@ void keep_between_hosts(const std::string& path, std::string* network) {
   std::string warning, kept;
   if (!load_profile(path, &before, &warning) || before.network.find("between.") == std::string::npos) return;
   const auto keep = [&kept](std::string_view pair) { kept.append(kept.empty() ? "" : ",").append(pair); };
-  const bool has_crowding = before.network.find("crowding") != std::string::npos;
+  const bool has_crowding = before.network.find("crowd") != std::string::npos;
   each_pair(*network, [&](std::string_view pair) {
-    if (!has_crowding || !pair.starts_with("crowding")) keep(pair);
+    if (!has_crowding || !pair.starts_with("crowd")) keep(pair);
   });
   each_pair(before.network, [&](std::string_view pair) {
-    if (pair.starts_with("between.") || pair.starts_with("ports") || pair.starts_with("crowding")) keep(pair);
+    if (pair.starts_with("between.") || pair.starts_with("ports") || pair.starts_with("crowd")) keep(pair);
   });
   *network = kept;
 }

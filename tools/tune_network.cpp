@@ -4,7 +4,7 @@
 //   overhead     MPI_Isend of 8 bytes, of kBurst in a row
 //   gap          kBurst messages of 8 bytes and an answer, less one message and the answer, for each of the others
 //   byte         what 1 MiB takes longer than 64 KiB
-//   crowding     how much longer kCrowd messages of 64 KiB together take than as often one
+//   crowding     how much longer kCrowd messages of 64 KiB together take than as often one; `crowd`: that each was with at most so many others
 //   ports        how many times as much all ranks of a node send together as one, 256 KiB each
 // and of each rank, all at once: a copy, and MPI_Reduce_local. Each the median of kTurns.
 #include "tune_network.hpp"
@@ -107,7 +107,8 @@ class Ranks {
     const bool has_nodes = size_ > ppn_, has_ranks = ppn_ > 1;
     if (has_ranks) say("messages within a host"), n.within = link(false);
     if (has_nodes) say("messages between hosts"), n.between = link(true);
-    if (has_ranks || has_nodes) say("messages that are under way together"), n.crowding = crowding(has_nodes);
+    if (has_ranks || has_nodes)
+      say("messages that are under way together"), n.crowding = crowding(has_nodes), n.crowd = kCrowd - 1;
     if (has_nodes) say("all processes of a host at once"), n.ports = ports(n.between);
     say("copies and reductions");
     n.copy = seconds([&] { std::memcpy(more_.data(), data_.data(), kMiddle); }) / kMiddle;

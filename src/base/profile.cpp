@@ -43,10 +43,10 @@ bool parse_number(std::string_view text, const Number& number, std::uint64_t* va
   return true;
 }
 
-// What plan/network.hpp takes, whose layer is above this one: a number of ports or ranks; else seconds, or a part.
+// What plan/network.hpp takes, whose layer is above this one: a number of ports, ranks or messages; else seconds, or a part.
 bool may_be_of_network(std::string_view key, std::string_view text) {
   std::uint64_t count;
-  if (key == "ports" || key == "ppn") return parse_number(text, {key, 1, 65'536}, &count);
+  if (key == "ports" || key == "ppn" || key == "crowd") return parse_number(text, {key, 1, 65'536}, &count);
   double number = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
   return failed == std::errc() && end == text.data() + text.size() && number >= 0 && number <= 1;

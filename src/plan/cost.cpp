@@ -171,10 +171,11 @@ class Simulation {
     const bool far = between(r, other);
     const Link& on = link(far);
     rank.clock += on.overhead;
-    const auto others =
+    const auto leaving =
         std::count_if(rank.leaving.begin(), rank.leaving.end(), [&](double t) { return t > rank.clock; });
+    const auto others = std::min(static_cast<std::uint32_t>(leaving), network_.crowd);
     const double bytes = size(r, i.left, i.length);
-    const double lasts = bytes * on.byte * (1 + static_cast<double>(others) * network_.crowding);
+    const double lasts = bytes * on.byte * (1 + others * network_.crowding);
     std::vector<double>& out = ports(r, far).out;
     double& port = *std::min_element(out.begin(), out.end());
     const double start = std::max(rank.clock, port);

@@ -5,7 +5,7 @@
 //          receives. A message of n bytes leaves by the first free port of its node, which it has for n * byte seconds, or
 //          `gap` if that is longer; the last byte is there `latency` later, or when a port of the receiver's node has
 //          taken it, if others came before. Every rank is its own port to the ranks of its node. A message that leaves
-//          while k others of its rank do takes (1 + k * crowding) times as long. A JOIN lasts until what the rank sent
+//          while k others of its rank do takes (1 + k * crowding) times as long, of as many others as `crowd` at most. A JOIN lasts until what the rank sent
 //          has left and what it receives is there. Rank r is on node r / ppn.
 //          Events are taken in order of time, then of their making: the answer is the same on every machine.
 //          With a rank per node a symmetric plan, and one of exchanges in pairs, has all ranks at the same place at all times, so one
@@ -29,11 +29,14 @@ struct Link {
   double byte = 0;                            // s
 };
 
+inline constexpr std::uint32_t kAnyCrowd = 65'536;
+
 struct Network {
   Link within, between;  // the ranks of a node; nodes
   std::uint32_t ppn = 1, ports = 1;
   double crowding = 0;
-  double copy = 0, reduce = 0;  // s per byte of the result
+  std::uint32_t crowd = kAnyCrowd;  // beyond what was measured nothing is known
+  double copy = 0, reduce = 0;      // s per byte of the result
 };
 
 // `bytes`: of the vector; where blocks are not shares of one, of each block. `seconds`: when the last rank has finished, all

@@ -43,12 +43,10 @@ class Measured {
   }
 
  private:
-  // Whether the table has more than one rule for it. Not where one of them has all ranks send to one at once: for that the crowding that was
-  // measured, of four messages, says too little.
+  // Whether the table has more than one rule for it.
   static bool is_measured(Collective what) noexcept {
     const std::size_t first = kFirstRule[static_cast<std::size_t>(what)];
-    return first + 1 < kRuleCount && kRules[first + 1].collective == what && what != Collective::kGather &&
-           what != Collective::kScatter;
+    return first + 1 < kRuleCount && kRules[first + 1].collective == what;
   }
   [[gnu::cold]] std::uint8_t simulate_for(const Spec& spec, std::uint32_t usual) noexcept;
 

@@ -26,6 +26,7 @@ void each_key(Network& n, Visit visit) {
                       {"between.gap", &n.between.gap, nullptr},
                       {"between.byte", &n.between.byte, nullptr},
                       {"crowding", &n.crowding, nullptr},
+                      {"crowd", nullptr, &n.crowd},
                       {"copy", &n.copy, nullptr},
                       {"reduce", &n.reduce, nullptr},
                       {"ppn", nullptr, &n.ppn},

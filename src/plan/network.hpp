@@ -1,6 +1,6 @@
 // A network's numbers as text: lines `key value`, or `key=value,key=value`, times in seconds; `#` begins a comment.
 //
-//   between.latency 4e-6   .overhead .gap .byte      likewise within.*; ppn, ports, crowding, copy, reduce
+//   between.latency 4e-6   .overhead .gap .byte      likewise within.*; ppn, ports, crowding, crowd, copy, reduce
 //
 // What a file doesn't say stays as it is in *out. An unknown key or a value that can't be is an error that names the line.
 // Threads: any; pure.

@@ -102,7 +102,7 @@ TEST_F(ProfileTest, OneOfAnotherMachineIsRefused) {
   Profile own;
   own.pull_after = 7;
   own.machine = machine_name();
-  own.network = "between.latency=4e-06,ports=2";
+  own.network = "between.latency=4e-06,ports=2,crowd=3";
   ASSERT_TRUE(store_profile(own, profile_path()));
   Profile in;
   std::string warning;

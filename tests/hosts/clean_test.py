@@ -85,7 +85,7 @@ class Tuned(Clean):
     def test_tune(self):
         env, profile = self.tune()
         measured = dict(line.split()[1:] for line in profile.read_text().splitlines() if line.startswith("network "))
-        for key in ("within.latency", "between.latency", "between.overhead", "between.byte", "ports", "copy", "reduce", "crowding"):
+        for key in ("within.latency", "between.latency", "between.overhead", "between.byte", "ports", "copy", "reduce", "crowding", "crowd"):
             self.assertGreaterEqual(float(measured[key]), 0, key)
         self.assertGreater(float(measured["between.latency"]), 0)
         text = ",".join(f"{key}={value}" for key, value in measured.items())

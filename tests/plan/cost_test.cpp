@@ -92,6 +92,9 @@ TEST(Cost, ACrowdIsSlow) {
       10'000;  // 10 us a message: all three have begun before the first has left; three reach rank 3 last
   is(time_of(Collective::kAllreduce, 4, "recursive 4", 10'000, network),
      kO + (1 + 1.5 + 2) * n * kG + kL + 2 * n * kG + kO + 3 * n * kReduce);
+  network.crowd = 1;  // of two others it is not known
+  is(time_of(Collective::kAllreduce, 4, "recursive 4", 10'000, network),
+     kO + (1 + 1.5 + 1.5) * n * kG + kL + 2 * n * kG + kO + 3 * n * kReduce);
 }
 
 // One for all is the same as all: a symmetric plan, spelled out for each rank.

@@ -42,13 +42,13 @@ with tempfile.TemporaryDirectory() as folder:
     text = profile.read_text()
     for key in ("single_copy_from", "pull_bytes", "pull_after", "aggregate_bytes"):
         check(re.search(rf"^{key} \d+", text, re.M), done)
-    for key in ("within.latency", "within.overhead", "within.gap", "within.byte", "crowding", "copy", "reduce"):
+    for key in ("within.latency", "within.overhead", "within.gap", "within.byte", "crowding", "crowd", "copy", "reduce"):
         check(re.search(rf"^network {key} [0-9.e-]+$", text, re.M), done)
     check(not re.search(r"^network (between|ports)", text, re.M), done)
-    hosts = {"between.latency": "4e-06", "ports": "3", "crowding": "0.625"}
-    profile.write_text(re.sub("^network crowding.*\n", "", text, flags=re.M) + "".join(f"network {k} {v}\n" for k, v in hosts.items()))
+    hosts = {"between.latency": "4e-06", "ports": "3", "crowding": "0.625", "crowd": "2"}
+    profile.write_text(re.sub("^network crowd.*\n", "", text, flags=re.M) + "".join(f"network {k} {v}\n" for k, v in hosts.items()))
     done = run(heddle, "tune", "--anyway", XDG_CACHE_HOME=str(cache))
-    kept = re.findall(r"^network (between\S*|ports|crowding) (\S+)$", profile.read_text(), re.M)
+    kept = re.findall(r"^network (between\S*|ports|crowd\S*) (\S+)$", profile.read_text(), re.M)
     check(done.returncode == 0 and sorted(kept) == sorted(hosts.items()), done)
     fresh = pathlib.Path(folder) / "fresh"
     done = run(heddle, "tune", "--anyway", HEDDLE_PROFILE=str(fresh), HEDDLE_NETWORK="speed=3", HEDDLE_PLANS="none",
