@@ -1,8 +1,8 @@
 // A communicator's board is made.
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <new>
-#include <string>
 #include <vector>
 
 #include "boot/boot.hpp"
@@ -43,13 +43,16 @@ Status open(const mpi::Comm& comm, wire::NodeMemory& node, std::uint64_t offset,
 }
 
 // Whether its rounds are proved, where nothing is to be used that is not. By one for all: they would prove the same.
-bool may_use(const mpi::Comm& comm, std::uint32_t ranks) {
+bool may_use(const mpi::Comm& comm, std::uint32_t ranks) noexcept {
   if (!comm.process->verifies_plans() || prove_rounds(ranks)) return true;
   static std::atomic_flag is_told;
   if (!is_told.test_and_set(std::memory_order_relaxed)) {
-    boot::write_message("heddle: rank " + std::to_string(comm.process->boot().rank()) +
-                        ": HEDDLE_VERIFY_PLANS: " + last_error_detail() + "; collectives of " + std::to_string(ranks) +
-                        " ranks of a node go by messages, which is slower");
+    char line[512];
+    std::snprintf(
+        line, sizeof line,
+        "heddle: rank %d: HEDDLE_VERIFY_PLANS: %s; collectives of %u ranks of a node go by messages, which is slower",
+        comm.process->boot().rank(), last_error_detail(), ranks);
+    boot::write_message(line);
   }
   return false;
 }

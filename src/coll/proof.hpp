@@ -36,7 +36,8 @@ inline constexpr plan::Collective kByBoard[] = {
 // Of a block: items of several bytes, and of operands more in memory than packed.
 inline constexpr std::size_t kBlockBytes = 24;
 
-// How a collective is called, or carried out. kInPlace: with MPI_IN_PLACE, as there is for all but a barrier and a bcast. kByRoot: an allreduce that rank 0 combines, in two rounds.
+// How a collective is called, or carried out. kInPlace: with MPI_IN_PLACE, as there is for all but a barrier and a bcast.
+// kByRoot: an allreduce that rank 0 combines, in two rounds.
 enum class Variant : std::uint8_t { kUsual, kInPlace, kByRoot };
 
 // What all ranks do, and the memory to which the buffers refer.

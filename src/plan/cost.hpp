@@ -5,8 +5,8 @@
 //          receives. A message of n bytes leaves by the first free port of its node, which it has for n * byte seconds, or
 //          `gap` if that is longer; the last byte is there `latency` later, or when a port of the receiver's node has
 //          taken it, if others came before. Every rank is its own port to the ranks of its node. A message that leaves
-//          while k others of its rank do takes (1 + k * crowding) times as long, of as many others as `crowd` at most. A JOIN lasts until what the rank sent
-//          has left and what it receives is there. Rank r is on node r / ppn.
+//          while k others of its rank do takes (1 + k * crowding) times as long; of more others than `crowd`, as of so many. A JOIN
+//          lasts until what the rank sent has left and what it receives is there. Rank r is on node r / ppn.
 //          Events are taken in order of time, then of their making: the answer is the same on every machine.
 //          With a rank per node a symmetric plan, and one of exchanges in pairs, has all ranks at the same place at all times, so one
 //          stands for all; blocks have their mean length then.
