@@ -30,6 +30,12 @@ Course by_root(Member me, const Round& all, std::size_t piece) noexcept {
   return {.round = to_root(me, all, 0), .way = Way::kPieces, .piece = piece, .then = then};
 }
 
+Turn::Shows Run::data_by_way(unsigned turn) const noexcept {
+  if (course_.way != Way::kPieces || turn == 0) return Turn::Shows::kEach;
+  const Round& round = round_of(turn);
+  return round.op == nullptr && !round.is_apart ? Turn::Shows::kRow : Turn::Shows::kEach;
+}
+
 std::size_t Run::shown_bytes_by_way(unsigned turn) const noexcept {
   const Round& round = course_.round;
   switch (course_.way) {
@@ -78,7 +84,7 @@ void Run::show_piece(unsigned turn, Turn& now) noexcept {
   if (own.round.op != nullptr) return coll::show(now, operands(own));
   if (own.round.shows.type == nullptr) return now.show_nothing(own.round.wakes);
   if (own.round.is_apart) return show_of_each(own, now);
-  now.show_alone(own.round.wakes, [&](std::byte* to) {
+  now.show(now.bytes(), own.round.wakes, own.bytes, [&](std::byte* to) {
     std::memcpy(to, advance(own.round.shows.data, static_cast<MPI_Count>(own.at)), own.bytes);
   });
 }
@@ -115,7 +121,8 @@ Run::Next Run::take_piece(unsigned turn, Turn& now) noexcept {
     if (all.round.is_apart) {
       take_of_each(all, now);
     } else if (all.round.to.type != nullptr) {
-      std::memcpy(advance(all.round.to.data, static_cast<MPI_Count>(all.at)), now.row(), all.bytes);
+      std::memcpy(advance(all.round.to.data, static_cast<MPI_Count>(all.at)), now.place(all.round.first, all.bytes),
+                  all.bytes);
     }
     status_ = now.status();
   }
@@ -270,7 +277,7 @@ Outcome go_through(mpi::Comm& comm, wire::Board& board, const Course& course, st
   std::optional<Turn> turns[2];
   for (unsigned turn = 0;; ++turn) {
     std::optional<Turn>& now = turns[turn % 2];
-    now.emplace(comm, board, bytes);
+    now.emplace(comm, board, bytes, run.data_of(turn));
     run.show(turn, *now, turn != 0 ? &*turns[(turn + 1) % 2] : nullptr);
     if (!now->await(run.first(turn), run.last(turn))) return now->status();
     switch (run.act(turn, *now)) {

@@ -105,9 +105,12 @@ class Run {
     status_ = Status::ok();
   }
 
-  // In turn number `turn`: whom this rank waits for, the bytes that it shows,
+  // In turn number `turn`: whom this rank waits for, who shows data, the bytes that this rank shows,
   int first(unsigned turn) const noexcept { return waits_for_all(turn) ? 0 : round_of(turn).first; }
   int last(unsigned turn) const noexcept { return waits_for_all(turn) ? comm_.size - 1 : round_of(turn).last; }
+  Turn::Shows data_of(unsigned turn) const noexcept {
+    return course_.way == Way::kCell ? course_.round.data_of : data_by_way(turn);
+  }
   std::size_t shown_bytes(unsigned turn) const noexcept {
     if (course_.way != Way::kCell) return shown_bytes_by_way(turn);
     return course_.round.shows.type != nullptr && !course_.round.is_kept ? course_.round.bytes : 0;
@@ -135,6 +138,7 @@ class Run {
     return course_.way != Way::kCell && (course_.way != Way::kPieces || turn == 0);
   }
   // The same of all ways but kCell, which is inline: nearly all calls are of it (docs/decisions/hot-pages.md).
+  Turn::Shows data_by_way(unsigned turn) const noexcept;
   std::size_t shown_bytes_by_way(unsigned turn) const noexcept;
   void show_by_way(unsigned turn, Turn& now, Turn* before) noexcept;
   Next act_by_way(unsigned turn, Turn& now) noexcept;

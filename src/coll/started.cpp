@@ -109,10 +109,11 @@ bool turn_to_messages(BoardOperation& operation) noexcept {
 [[gnu::hot]] void begin_turn(BoardOperation& operation) noexcept {
   std::optional<Turn>& now = operation.turns[operation.turn % 2];
   const std::size_t bytes = operation.course.round.bytes;
+  const Turn::Shows data_of = operation.run->data_of(operation.turn);
   if (operation.own_board != nullptr) {
-    now.emplace(*operation.comm, *operation.board, bytes);
+    now.emplace(*operation.comm, *operation.board, bytes, data_of);
   } else {
-    now.emplace(*operation.comm, *operation.board, bytes, operation.apart.first + operation.turn);
+    now.emplace(*operation.comm, *operation.board, bytes, data_of, operation.apart.first + operation.turn);
   }
   operation.has_shown = false;
   operation.first = operation.run->first(operation.turn);
@@ -243,24 +244,25 @@ Status least(mpi::Comm& comm, std::int64_t* values, int count) {
                         *mpi::predefined_op(reinterpret_cast<std::uintptr_t>(MPI_MIN)), comm);
 }
 
-// Where nobody runs ahead of those that have to read, there are two of each place.
 wire::Board::Shape shape_of(const mpi::Comm& comm, const wire::Board& common, const Course& course) noexcept {
+  using wire::Board;
   const Round& round = course.round;
-  const bool is_for_all = round.all_wait;
+  const std::size_t ranks = size_of(comm.size);
   switch (course.way) {
     case Way::kCell:
-      return wire::Board::shape_for_one(round.bytes, is_for_all);
+      if (round.all_wait) return Board::shape_for_meeting(round.bytes);
+      return Board::shape_for_one(round.bytes, ranks, round.data_of);
     case Way::kParts:
-      return wire::Board::shape_for_one(round.bytes, true);
+      return Board::shape_for_meeting(round.bytes);
     case Way::kPieces:
-      if (round.op != nullptr || round.is_apart) {
-        // Pieces run ahead: four cells of each rank, and there is no limit to such boards.
-        const std::size_t cell = round.op != nullptr ? std::min(common.cell_bytes(), round.bytes) : common.cell_bytes();
-        return wire::Board::shape_for_one(cell, false);
+      if (round.op == nullptr && !round.is_apart) {
+        return Board::shape_for_pieces(course.piece, ranks, Board::Shows::kRow);
       }
-      return wire::Board::shape_for_row(course.piece, size_of(comm.size));
+      return Board::shape_for_pieces(
+          round.op != nullptr ? std::min(common.cell_bytes(), round.bytes) : common.cell_bytes(), ranks,
+          Board::Shows::kEach);
     default:
-      return wire::Board::shape_for_one(sizeof(Place), true);
+      return Board::shape_for_meeting(sizeof(Place));
   }
 }
 
@@ -298,7 +300,7 @@ Outcome make_persistent(mpi::Comm& comm, const Start& start, const Course& cours
   if (Status s = least(comm, least_of, 3); !s) return s;
   // Ranks whose arguments do not match hear of it in each run.
   if (least_of[0] == 0 || least_of[1] != -least_of[2]) return {};
-  static_assert(Run::kMostTurns < wire::Board::kCells);  // as begin_apart() requires
+  static_assert(Run::kMostTurns < wire::Board::kFewest);  // as begin_apart() requires
   BoardOperation* operation = operations.take(comm, course, start.steps);
   if (operation != nullptr) {
     operation->make_persistent();

@@ -32,12 +32,14 @@ class Turn {
   // Whom a rank wakes when it has shown: somebody who may sleep until it has come, whom nobody else wakes. Or a rank.
   enum Wakes : int { kNobody = -2, kAll = -1 };
 
+  using Shows = wire::Board::Shows;
+
   // `bytes`: of what each rank brings, as this rank's arguments say.
-  Turn(mpi::Comm& comm, wire::Board& board, std::size_t bytes) noexcept
-      : comm_(comm), board_(board), bytes_(bytes), op_(board.begin()) {}
+  Turn(mpi::Comm& comm, wire::Board& board, std::size_t bytes, Shows shows) noexcept
+      : comm_(comm), board_(board), bytes_(bytes), op_(board.begin()), shows_(shows) {}
   // Of an operation apart, number `op`.
-  Turn(mpi::Comm& comm, wire::Board& board, std::size_t bytes, std::uint64_t op) noexcept
-      : comm_(comm), board_(board), bytes_(bytes), op_(op), is_apart_(true) {}
+  Turn(mpi::Comm& comm, wire::Board& board, std::size_t bytes, Shows shows, std::uint64_t op) noexcept
+      : comm_(comm), board_(board), bytes_(bytes), op_(op), shows_(shows), is_apart_(true) {}
 
   std::size_t bytes() const noexcept { return bytes_; }
   // `write` writes what this rank shows, `bytes` of it; `claim`: the bytes of all that it brings; `wakes`: Wakes, or a rank.
@@ -47,15 +49,6 @@ class Turn {
     if (bytes != 0) write(place(comm_.rank, bytes));
     tell(claim, wakes);
   }
-  // The same of a rank that shows alone: in its row, which the others read at row().
-  template <class Write>
-  void show_alone(int wakes, Write&& write) noexcept {
-    constexpr std::size_t kOfCells = wire::Board::kSmall + 1;
-    if (!has_room(kOfCells)) return;
-    write(board_.row(op_));
-    tell(bytes_, wakes);
-  }
-  const std::byte* row() noexcept { return board_.row(op_); }
   // Packed. Of data that are not as long as the arguments say only the claim.
   void show(Buffer data, int wakes) noexcept {
     const std::size_t claim = size_of(data.bytes());
@@ -81,7 +74,7 @@ class Turn {
   bool await_all() noexcept { return await(0, comm_.size - 1); }
 
   // The same without waiting. `*next`: the first that has not come, as far as an earlier look has found; at first `first`.
-  bool may_show(std::size_t bytes) noexcept { return board_.is_free(op_, bytes); }
+  bool may_show(std::size_t bytes) noexcept { return board_.is_free(op_, bytes, shows_); }
   void between_show_and_look_again() noexcept { board_.between_show_and_look_again(); }
   bool has_come(std::uint32_t rank) noexcept { return board_.has_shown(op_, rank); }
   bool have_come(int first, int last, std::uint32_t* next) noexcept {
@@ -101,7 +94,7 @@ class Turn {
 
   // Of a rank that was awaited: what it shows, `bytes` of it.
   std::byte* place(int rank, std::size_t bytes) noexcept {
-    return board_.place(op_, static_cast<std::uint32_t>(rank), bytes);
+    return board_.place(op_, static_cast<std::uint32_t>(rank), bytes, shows_);
   }
   // `to` = the operands of ranks [first, last], combined, the highest first. Each shows `all` bytes, of which these items lie
   // at `at`; `own`: this rank's lie there, and it has not shown them; null: it has. REQUIRES: raw_bytes of the type.
@@ -154,9 +147,9 @@ class Turn {
   }
   // Waits for it. False: some are lost.
   [[gnu::hot]] bool has_room(std::size_t bytes) noexcept {
-    if (!board_.is_free(op_, bytes)) [[unlikely]] {
+    if (!may_show(bytes)) [[unlikely]] {
       std::optional<wire::Board::WaitForRoom> sleeps;  // while it is known, whoever reads on looks whom to wake
-      wait([&] { return board_.is_free(op_, bytes); },
+      wait([&] { return may_show(bytes); },
            [&] {
              if (!sleeps) sleeps.emplace(board_);
            });
@@ -187,6 +180,7 @@ class Turn {
   wire::Board& board_;
   const std::size_t bytes_;
   const std::uint64_t op_;
+  const Shows shows_;
   const bool is_apart_ = false;
   bool is_broken_ = false;
   int error_ = MPI_SUCCESS;

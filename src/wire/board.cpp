@@ -1,6 +1,7 @@
 #include "wire/board.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -12,37 +13,61 @@ namespace heddle::wire {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::uint32_t kLines = 64, kSmallCells = 16;  // of a board for all
-// Bytes of the cells of a board for all, and of each (docs/decisions/collectives.md#many-ranks-on-few-cores-the-cells).
+constexpr std::uint32_t kLines = 64, kMostSets = 32;
+// Bytes of the large cells of a board for all, and of each (docs/decisions/collectives.md#many-ranks-on-few-cores-the-cells).
 constexpr std::size_t kAllCells = 4 << 20, kLargest = 64 << 10, kSmallest = 4096;
+// Of its shorter ones, and of all of such a kind (docs/decisions/collectives.md#how-far-a-root-runs-ahead).
+constexpr std::size_t kSmall = 1 << 10, kMiddle = 8 << 10, kAllShort = 2 << 20, kAllAlone = 256 << 10;
+
+// As many sets of so many bytes as `all` has room for.
+constexpr Board::Cells cells(std::size_t bytes, std::size_t ranks, std::size_t all) noexcept {
+  const std::size_t sets = std::bit_floor(std::max<std::size_t>(all / (ranks * bytes), 1));
+  return {std::clamp(static_cast<std::uint32_t>(sets), Board::kFewest, kMostSets), bytes};
+}
 
 constexpr std::size_t whole(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }
+
+constexpr std::size_t bytes_of(const Board::Cells& cells, std::size_t ranks) noexcept {
+  return cells.sets * ranks * cells.bytes;
+}
 
 }  // namespace
 
 Board::Shape Board::shape_for_all(std::size_t ranks) noexcept {
-  const std::size_t share = kAllCells / kCells / ranks / kCacheLine * kCacheLine;
-  return {kLines, kSmallCells, kCells, std::clamp(share, kSmallest, kLargest)};
+  const std::size_t share = kAllCells / kFewest / ranks / kCacheLine * kCacheLine;
+  const Cells middle = cells(kMiddle, ranks, kAllShort);
+  return {.lines = kLines,
+          .small = cells(kSmall, ranks, kAllShort),
+          .middle = middle.sets > kFewest ? middle : Cells(),
+          .large = {kFewest, std::clamp(share, kSmallest, kLargest)},
+          .alone = cells(kMiddle, 1, kAllAlone)};
 }
 
-Board::Shape Board::shape_for_one(std::size_t bytes, bool all_wait) noexcept {
-  // Two, where all wait for all: who begins the next may do so before all have read this one. A second turn shows a part of what
-  // the first does, which may need a smaller place.
-  const bool in_line = bytes <= kInline, is_small = !in_line && bytes <= kSmall, is_large = !in_line && !is_small;
-  const std::uint32_t small = all_wait ? 2 : is_small ? kSmallCells : 0;
-  return {all_wait ? 2 : kLines, in_line ? 0 : small, is_large ? (all_wait ? 2 : kCells) : 0, whole(bytes, kCacheLine)};
+Board::Shape Board::shape_for_meeting(std::size_t bytes) noexcept {
+  // Two, as who begins the next may do so before all have read this one.
+  return {.lines = 2, .large = bytes > kInline ? Cells{2, whole(bytes, kCacheLine)} : Cells()};
 }
 
-Board::Shape Board::shape_for_row(std::size_t bytes, std::size_t ranks) noexcept {
-  return {kLines, 0, kCells, whole((bytes + ranks - 1) / ranks, kCacheLine)};
+Board::Shape Board::shape_for_one(std::size_t bytes, std::size_t ranks, Shows shows) noexcept {
+  Shape shape{.lines = kLines};
+  const std::size_t cell = whole(bytes, kCacheLine);
+  if (bytes > kInline && shows == Shows::kOne) shape.alone = cells(cell, 1, kAllAlone);
+  if (bytes > kInline && shows != Shows::kOne) shape.large = cells(cell, ranks, kAllShort);
+  return shape;
 }
 
-std::size_t Board::small_bytes(std::size_t ranks, const Shape& shape) noexcept {
-  return whole(sizeof(Header) + BoardLines::bytes(ranks, shape.lines) + ranks * shape.small_cells * kSmall, kPage);
+Board::Shape Board::shape_for_pieces(std::size_t bytes, std::size_t ranks, Shows shows) noexcept {
+  const std::size_t cell = shows == Shows::kRow ? (bytes + ranks - 1) / ranks : bytes;
+  return {.lines = kLines, .large = {kFewest, whole(cell, kCacheLine)}};
+}
+
+std::size_t Board::begin_of_cells(std::size_t ranks, const Shape& shape) noexcept {
+  return whole(sizeof(Header) + BoardLines::bytes(ranks, shape.lines), kPage);
 }
 
 std::size_t Board::bytes(std::size_t ranks, const Shape& shape) noexcept {
-  return small_bytes(ranks, shape) + shape.cells * ranks * shape.cell_bytes;
+  return begin_of_cells(ranks, shape) + bytes_of(shape.small, ranks) + bytes_of(shape.middle, ranks) +
+         bytes_of(shape.large, ranks) + bytes_of(shape.alone, 1);
 }
 
 Status Board::make(NodeMemory& node, std::uint32_t ranks, const Shape& shape, std::uint64_t* offset) {
@@ -54,7 +79,7 @@ Status Board::make(NodeMemory& node, std::uint32_t ranks, const Shape& shape, st
     node.drop_piece(*offset, bytes(ranks, shape));
     return status;
   }
-  if (!is_fresh) std::memset(base, 0, small_bytes(ranks, shape));
+  if (!is_fresh) std::memset(base, 0, begin_of_cells(ranks, shape));
   new (base) Header{ranks};
   node.unmap_piece(base);
   return Status::ok();
@@ -83,9 +108,11 @@ Board::Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shap
       offset_(offset),
       base_(base),
       lines_(base + sizeof(Header), static_cast<std::uint32_t>(regions.size()), shape.lines, rank),
-      small_cells_(base + sizeof(Header) + BoardLines::bytes(regions.size(), shape.lines)),
-      cells_(base + small_bytes(regions.size(), shape)),
       shape_(shape),
+      small_(base + begin_of_cells(regions.size(), shape)),
+      middle_(small_ + bytes_of(shape.small, regions.size())),
+      large_(middle_ + bytes_of(shape.middle, regions.size())),
+      alone_(large_ + bytes_of(shape.large, regions.size())),
       regions_(std::move(regions)) {}
 
 Board::~Board() {

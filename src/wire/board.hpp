@@ -7,11 +7,11 @@
 //          a rank has come, and short data come with it.
 //
 //            header | head | how far each has read [ranks] | lines [Shape::lines][ranks]  (board_lines.hpp: the lock-free part)
-//                   | small cells [Shape::small_cells][ranks] | cells [Shape::cells][ranks]
+//                   | short, middle and long cells [Cells::sets][ranks] | places of who shows alone [Cells::sets]
 //
-//          Operation op uses the lines of op % lines, and the cells of op % small_cells or op % cells. Such a place may be written
-//          again once everybody has read what it wants of the operation that used it. A root that nobody waits for runs ahead by
-//          so many operations. Operations follow each other: who shows one has read the ones before. But for those that are
+//          Operation op uses the lines of op % lines, and the cells of op % sets. Such a place may be written again once everybody
+//          has read what it wants of the operation that used it. A root that nobody waits for runs ahead by so many operations:
+//          the shorter they are, the more. Operations follow each other: who shows one has read the ones before. But for those that are
 //          apart: they begin in their turn, go on beside the others, and end in any order.
 // Threads: operations begin one at a time in each process: collectives of a communicator are called in one order. Of those under
 //          way each has one thread at a time.
@@ -34,21 +34,29 @@ class NodeMemory;
 
 class Board {
  public:
-  static constexpr std::uint32_t kCells = 4;  // of each rank, in a board for all: the fewest of its places
-  static constexpr std::size_t kInline = BoardLines::kInline,
-                               kSmall = 256;  // bytes that a line, and a small cell, have room for
+  static constexpr std::uint32_t kFewest = 4;                  // sets of places of a kind, in a board for all
+  static constexpr std::size_t kInline = BoardLines::kInline;  // bytes that a line has room for
 
+  // What is shown in an operation, as all ranks know: by each; by one alone, as short data; by one alone, in the long cells of all.
+  enum class Shows : std::uint8_t { kEach, kOne, kRow };
+
+  // A power of two of sets, or none, of places of so many bytes, a multiple of a cache line.
+  struct Cells {
+    std::uint32_t sets = 0;
+    std::size_t bytes = 0;
+  };
   // The same at each rank.
   struct Shape {
-    std::uint32_t lines, small_cells, cells;  // how many of each a rank has: powers of two; of cells perhaps none
-    std::size_t cell_bytes;                   // a multiple of a cache line
+    std::uint32_t lines;  // a power of two
+    Cells small = {}, middle = {}, large = {}, alone = {};
   };
-  // For operations of all kinds; for one that shows `bytes` again and again. `all_wait`: at all ranks until all have come, so that
-  // nobody runs ahead.
+  // For operations of all kinds.
   static Shape shape_for_all(std::size_t ranks) noexcept;
-  static Shape shape_for_one(std::size_t bytes, bool all_wait) noexcept;
-  // For one that shows alone, `bytes` at once.
-  static Shape shape_for_row(std::size_t bytes, std::size_t ranks) noexcept;
+  // For one that shows `bytes` again and again: at all ranks until all have come, so that nobody runs ahead; otherwise.
+  static Shape shape_for_meeting(std::size_t bytes) noexcept;
+  static Shape shape_for_one(std::size_t bytes, std::size_t ranks, Shows shows) noexcept;
+  // For one that goes by pieces of so many bytes.
+  static Shape shape_for_pieces(std::size_t bytes, std::size_t ranks, Shows shows) noexcept;
 
   // A board in a piece of its own, for the others to open.
   static Status make(NodeMemory& node, std::uint32_t ranks, const Shape& shape, std::uint64_t* offset);
@@ -65,7 +73,7 @@ class Board {
 
   std::uint32_t ranks() const noexcept { return lines_.ranks(); }
   std::uint32_t rank() const noexcept { return lines_.rank(); }
-  std::size_t cell_bytes() const noexcept { return shape_.cell_bytes; }
+  std::size_t cell_bytes() const noexcept { return shape_.large.bytes; }
   NodeMemory& node() noexcept { return node_; }
   const std::vector<std::uint32_t>& regions() const noexcept { return regions_; }
 
@@ -79,20 +87,22 @@ class Board {
   void end_apart(Apart& apart) noexcept;
 
   // Whether this rank may write what it shows in `op`, so many bytes.
-  bool is_free(std::uint64_t op, std::size_t bytes) noexcept {
-    return lines_.is_free(op, bytes <= kInline ? shape_.lines : bytes <= kSmall ? shape_.small_cells : shape_.cells);
+  bool is_free(std::uint64_t op, std::size_t bytes, Shows shows) noexcept {
+    if (shows == Shows::kRow && bytes != 0) return lines_.is_free(op, shape_.large.sets);
+    return lines_.is_free(op, bytes <= kInline ? shape_.lines : cells_for(bytes, shows).sets);
   }
-  // Where `rank` shows `bytes` bytes, at most cell_bytes(). REQUIRES: to write, it is this rank's and is_free(op, bytes); to read,
-  // has_shown(op, rank), of as many bytes, and this rank has not shown the operation after it.
-  std::byte* place(std::uint64_t op, std::uint32_t rank, std::size_t bytes) noexcept {
-    if (bytes <= kInline) return lines_.data(op, rank);
-    if (bytes <= kSmall) return small_cells_ + ((op & (shape_.small_cells - 1)) * ranks() + rank) * kSmall;
-    return cells_ + ((op & (shape_.cells - 1)) * ranks() + rank) * shape_.cell_bytes;
-  }
-  // Where one shows that shows alone, up to row_bytes(): the cells of all. REQUIRES: as of a place of more than kSmall bytes; nobody else
+  // Where `rank` shows `bytes` bytes, at most cell_bytes(), or in a row row_bytes(). REQUIRES: to write, it is this rank's and is_free();
+  // to read, has_shown(op, rank), of as many bytes, and this rank has not shown the operation after it; where one shows alone, nobody else
   // shows more than that it is there in `op`.
-  std::byte* row(std::uint64_t op) noexcept { return cells_ + (op & (shape_.cells - 1)) * row_bytes(); }
-  std::size_t row_bytes() const noexcept { return ranks() * shape_.cell_bytes; }
+  std::byte* place(std::uint64_t op, std::uint32_t rank, std::size_t bytes, Shows shows) noexcept {
+    if (shows == Shows::kRow) return large_ + (op & (shape_.large.sets - 1)) * row_bytes();
+    if (bytes <= kInline) return lines_.data(op, rank);
+    const Cells& cells = cells_for(bytes, shows);
+    if (&cells == &shape_.alone) return alone_ + (op & (cells.sets - 1)) * cells.bytes;
+    std::byte* const begin = &cells == &shape_.small ? small_ : &cells == &shape_.middle ? middle_ : large_;
+    return begin + ((op & (cells.sets - 1)) * ranks() + rank) * cells.bytes;
+  }
+  std::size_t row_bytes() const noexcept { return ranks() * shape_.large.bytes; }
   // From a rank's first sleep in a wait to the end of that wait: who brings what it waits for looks whom to wake.
   template <void (BoardLines::*kBegin)() noexcept, void (BoardLines::*kEnd)() noexcept>
   class Told {
@@ -160,17 +170,23 @@ class Board {
   void wake_once(std::uint64_t op) noexcept;
   // ring() without asking, this process too: another thread of it may wait for a place.
   void ring_everybody() noexcept;
-  // Where the cells begin, and end.
-  static std::size_t small_bytes(std::size_t ranks, const Shape& shape) noexcept;
+  const Cells& cells_for(std::size_t bytes, Shows shows) const noexcept {
+    if (shows == Shows::kOne && bytes <= shape_.alone.bytes) return shape_.alone;
+    return bytes <= shape_.small.bytes ? shape_.small : bytes <= shape_.middle.bytes ? shape_.middle : shape_.large;
+  }
+  // Where the cells begin, and all ends.
+  static std::size_t begin_of_cells(std::size_t ranks, const Shape& shape) noexcept;
   static std::size_t bytes(std::size_t ranks, const Shape& shape) noexcept;
   Header& header() noexcept { return *reinterpret_cast<Header*>(base_); }
   NodeMemory& node_;
   const std::uint64_t offset_;
   std::byte* const base_;
   BoardLines lines_;
-  std::byte* const small_cells_;
-  std::byte* const cells_;
   const Shape shape_;
+  std::byte* const small_;
+  std::byte* const middle_;
+  std::byte* const large_;
+  std::byte* const alone_;
   const std::vector<std::uint32_t> regions_;
   bool is_kept_ = false;
   bool reaches_all_ = false;

@@ -35,8 +35,8 @@ class BoardTest : public testing::Test {
     ASSERT_TRUE(Board::open(*nodes[r], offset, shape, r, {0, 1, 2}, &board));
     boards.emplace_back(board);
   }
-  void open(std::uint32_t lines) {
-    const Board::Shape shape{.lines = lines, .small_cells = 0, .cells = 0, .cell_bytes = 0};
+  void open(std::uint32_t lines) { open_all({.lines = lines}); }
+  void open_all(const Board::Shape& shape) {
     make(shape);
     for (std::uint32_t r = 0; r < kRanks; ++r) open_one(shape);
     for (const auto& board : boards) board->keep();
@@ -93,7 +93,7 @@ TEST_F(BoardTest, WhatSomeCouldNotOpenIsDropped) {
 
 // Two ranks of one process, as endpoints are: its bell wakes the one for the other, too.
 TEST_F(BoardTest, ASiblingIsWoken) {
-  const Board::Shape shape{.lines = 4, .small_cells = 0, .cells = 0, .cell_bytes = 0};
+  const Board::Shape shape{.lines = 4};
   make(shape);
   const std::vector<std::uint32_t> regions = {0, 1, 1};
   for (std::uint32_t r = 0; r < kRanks; ++r) {
@@ -123,16 +123,91 @@ TEST_F(BoardTest, ARootRunsAheadUntilItsPlacesAreTaken) {
   Board& root = *boards[0];
   for (int i = 0; i < 4; ++i) {
     const std::uint64_t op = root.begin();
-    EXPECT_TRUE(root.is_free(op, 8)) << i;
+    EXPECT_TRUE(root.is_free(op, 8, Board::Shows::kEach)) << i;
     root.show(op, 8);
   }
   const std::uint64_t fifth = root.begin();
   // The others show the first, which they have not read yet, then the second: the first one's places are free then.
   for (int i = 0; i < 2; ++i) {
-    EXPECT_FALSE(root.is_free(fifth, 8)) << i;
+    EXPECT_FALSE(root.is_free(fifth, 8, Board::Shows::kEach)) << i;
     for (std::uint32_t r = 1; r < kRanks; ++r) boards[r]->show(boards[r]->begin(), 8);
   }
-  EXPECT_TRUE(root.is_free(fifth, 8));
+  EXPECT_TRUE(root.is_free(fifth, 8, Board::Shows::kEach));
+}
+
+// What is shown by each, by one, and by one in a row of cells.
+struct Kind {
+  Board::Shows shows;
+  std::size_t bytes;
+  std::uint32_t sets;  // as many operations as this go ahead of those that have to read
+};
+std::vector<Kind> kinds_of(const Board::Shape& shape) {
+  using enum Board::Shows;
+  return {{kEach, 8, shape.lines},
+          {kOne, 8, shape.lines},
+          {kEach, 49, shape.small.sets},
+          {kEach, shape.small.bytes, shape.small.sets},
+          {kEach, shape.small.bytes + 1, shape.middle.sets},
+          {kEach, shape.middle.bytes, shape.middle.sets},
+          {kEach, shape.middle.bytes + 1, shape.large.sets},
+          {kEach, shape.large.bytes, shape.large.sets},
+          {kOne, 49, shape.alone.sets},
+          {kOne, shape.alone.bytes, shape.alone.sets},
+          {kOne, shape.alone.bytes + 1, shape.large.sets},
+          {kRow, 8, shape.large.sets},
+          {kRow, kRanks * shape.large.bytes, shape.large.sets}};
+}
+
+TEST_F(BoardTest, ShorterOnesRunFurtherAhead) {
+  const Board::Shape shape = Board::shape_for_all(kRanks);
+  open_all(shape);
+  for (const Kind& kind : kinds_of(shape)) {
+    EXPECT_GE(kind.sets, Board::kFewest);
+    for (std::uint64_t op = 1; op <= 2 * shape.lines; ++op) {
+      ASSERT_EQ(boards[0]->is_free(op, kind.bytes, kind.shows), op <= kind.sets) << kind.bytes << " bytes, " << op;
+      ASSERT_EQ(boards[0]->is_free(op, 0, kind.shows), op <= shape.lines) << "who shows nothing needs a line alone";
+    }
+  }
+  EXPECT_GT(shape.lines, shape.small.sets);
+  EXPECT_GT(shape.middle.sets, shape.large.sets);
+  EXPECT_EQ(Board::shape_for_all(64).middle.sets, 0u) << "no more of them than of large ones";
+}
+
+// Two operations that may be under way at once have no byte in common, whatever each shows, nor two ranks in one.
+TEST_F(BoardTest, PlacesDoNotOverlap) {
+  struct Place {
+    const std::byte* begin;
+    const std::byte* end;
+    std::uint64_t op;
+    std::uint32_t sets;
+    std::size_t kind;
+  };
+  const Board::Shape shape = Board::shape_for_all(kRanks);
+  open_all(shape);
+  const std::vector<Kind> kinds = kinds_of(shape);
+  std::vector<Place> places;
+  for (std::uint64_t op = 1; op <= shape.lines; ++op) {
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      const Kind& kind = kinds[k];
+      for (std::uint32_t r = 0; r < (kind.shows == Board::Shows::kEach ? kRanks : 1); ++r) {
+        const std::byte* const at = boards[0]->place(op, r, kind.bytes, kind.shows);
+        places.push_back({at, at + kind.bytes, op, kind.sets, k});
+      }
+    }
+  }
+  std::ranges::sort(places, {}, &Place::begin);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Place& a = places[i];
+    for (std::size_t j = i + 1; j < places.size() && places[j].begin < a.end; ++j) {
+      const Place& b = places[j];
+      if (a.op == b.op) {
+        ASSERT_NE(a.kind, b.kind) << "of two ranks";
+        continue;
+      }
+      ASSERT_EQ(a.sets, b.sets) << "operations " << a.op << " and " << b.op;
+      ASSERT_EQ(a.op % a.sets, b.op % a.sets);
+    }
+  }
 }
 
 TEST_F(BoardTest, WhatIsApartKeepsItsPlaces) {
@@ -146,7 +221,7 @@ TEST_F(BoardTest, WhatIsApartKeepsItsPlaces) {
   for (const std::uint64_t op : {3u, 4u}) {  // while 1 and 2 are under way
     for (auto& board : boards) {
       ASSERT_EQ(board->begin(), op);
-      ASSERT_TRUE(board->is_free(op, 8));
+      ASSERT_TRUE(board->is_free(op, 8, Board::Shows::kEach));
       board->show(op, 8);
     }
   }
@@ -154,10 +229,11 @@ TEST_F(BoardTest, WhatIsApartKeepsItsPlaces) {
   EXPECT_TRUE(boards[0]->all_have_shown(4, &next));
   const std::uint64_t fifth = boards[0]->begin();
   for (std::uint32_t r = 0; r < kRanks; ++r) {
-    EXPECT_FALSE(boards[0]->is_free(fifth, 8)) << "all have shown what came after, but have not all read the first";
+    EXPECT_FALSE(boards[0]->is_free(fifth, 8, Board::Shows::kEach))
+        << "all have shown what came after, but have not all read the first";
     boards[r]->end_apart(apart[r]);
   }
-  EXPECT_TRUE(boards[0]->is_free(fifth, 8));
+  EXPECT_TRUE(boards[0]->is_free(fifth, 8, Board::Shows::kEach));
 }
 
 // Whatever is_free() allows, nobody has still to read what lies there.
@@ -182,7 +258,7 @@ TEST_F(BoardTest, RandomOrders) {
     return std::any_of(rank.apart.begin(), rank.apart.end(), [op](const auto& kept) { return kept->first == op; });
   };
   const auto is_free = [&](std::uint32_t r, std::uint64_t op) {
-    if (!boards[r]->is_free(op, 8)) return false;
+    if (!boards[r]->is_free(op, 8, Board::Shows::kEach)) return false;
     for (const Rank& rank : ranks) {
       EXPECT_FALSE(op > kLines && has_to_read(rank, op - kLines)) << "rank " << r << ", operation " << op;
     }
