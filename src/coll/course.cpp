@@ -1,6 +1,7 @@
 #include "coll/course.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "coll/build.hpp"
@@ -12,6 +13,10 @@ namespace {
 
 // That a rank shows: for all, or for each.
 std::size_t blocks_of(const Round& round) noexcept { return round.bytes / round.each; }
+
+Turn::Shows data_of_pieces(const Round& round) noexcept {
+  return round.op == nullptr && !round.is_apart ? Turn::Shows::kRow : Turn::Shows::kEach;
+}
 
 Parts parts_of(const mpi::Comm& comm, const Round& round) noexcept { return {round.shows.count, comm.size}; }
 
@@ -31,9 +36,7 @@ Course by_root(Member me, const Round& all, std::size_t piece) noexcept {
 }
 
 Turn::Shows Run::data_by_way(unsigned turn) const noexcept {
-  if (course_.way != Way::kPieces || turn == 0) return Turn::Shows::kEach;
-  const Round& round = round_of(turn);
-  return round.op == nullptr && !round.is_apart ? Turn::Shows::kRow : Turn::Shows::kEach;
+  return course_.way == Way::kPieces && turn != 0 ? data_of_pieces(round_of(turn)) : Turn::Shows::kEach;
 }
 
 std::size_t Run::shown_bytes_by_way(unsigned turn) const noexcept {
@@ -151,9 +154,18 @@ void Run::show_by_way(unsigned turn, Turn& now, Turn* before) noexcept {
   }
 }
 
-// Null: others must not read it, or this rank cannot read theirs.
+// All of it before the first one: where a rank has none, all hear of it in time.
+bool Run::has_memory_for_pieces() const noexcept {
+  return std::ranges::all_of(std::array{&course_.round, &course_.then}, [this](const Round* round) {
+    return round->shows.type == nullptr || round->is_kept ||
+           board_.has_memory(board_.cell_bytes(), data_of_pieces(*round));
+  });
+}
+
+// Null: others must not read it, or this rank cannot read theirs, or has no memory to show it.
 const void* Run::data_to_read() const noexcept {
   const Round& round = course_.round;
+  if (course_.way == Way::kPieces && !has_memory_for_pieces()) return nullptr;
   const bool gives = round.shows.type != nullptr, takes = round.to.type != nullptr;
   // In place what others want would be written over; an allreduce takes care of that, and a piece is shown before any is taken over it.
   const bool is_over = gives && takes && round.shows.data == round.to.data && round.except != comm_.rank;

@@ -156,6 +156,7 @@ class Run {
   void take_of_each(const Piece& all, Turn& now) noexcept;
   Next take_piece(unsigned turn, Turn& now) noexcept;
   Place place(unsigned turn) const noexcept;
+  bool has_memory_for_pieces() const noexcept;
   const void* data_to_read() const noexcept;
   void take_parts(Turn& now) noexcept;
   bool read_blocks(Places& from) noexcept;

@@ -46,6 +46,8 @@ class Turn {
   template <class Write>
   void show(std::size_t claim, int wakes, std::size_t bytes, Write&& write) noexcept {
     if (!has_room(bytes)) return;
+    if (!board_.has_memory(bytes, shows_)) [[unlikely]]
+      return tell_of_no_memory(wakes);
     if (bytes != 0) write(place(comm_.rank, bytes));
     tell(claim, wakes);
   }
@@ -161,6 +163,11 @@ class Turn {
     if (wakes == kNobody) return;
     wakes == kAll ? board_.ring() : board_.ring_rank(static_cast<std::uint32_t>(wakes));
   }
+  // All who wait for this rank hear of it.
+  [[gnu::cold]] void tell_of_no_memory(int wakes) noexcept {
+    fail(comm_.rank, kNoMemory);
+    tell(kNoMemory, wakes);
+  }
   bool has_failed() const noexcept { return is_broken_ || error_ != MPI_SUCCESS; }
   void check(int rank) noexcept {
     const std::uint64_t claim = board_.claim_of(op_, static_cast<std::uint32_t>(rank));
@@ -169,12 +176,20 @@ class Turn {
   }
   [[gnu::cold]] void fail(int rank, std::uint64_t claim) noexcept {
     if (error_ != MPI_SUCCESS) return;
+    if (claim == kNoMemory) {
+      error_ = error(MPI_ERR_NO_MEM,
+                     "rank %d has no shared memory for what it would show the others; free memory on its node", rank)
+                   .error_class();
+      return;
+    }
     error_ = error(claim > bytes_ ? MPI_ERR_TRUNCATE : MPI_ERR_NOT_SAME,
                    "rank %d brought %llu bytes where this rank's arguments say %zu; the counts and datatypes of a "
                    "collective have to match",
                    rank, static_cast<unsigned long long>(claim), bytes_)
                  .error_class();
   }
+
+  static constexpr std::uint64_t kNoMemory = ~std::uint64_t{0};  // in place of the claim
 
   mpi::Comm& comm_;
   wire::Board& board_;

@@ -40,7 +40,8 @@ Board::Shape Board::shape_for_all(std::size_t ranks) noexcept {
           .small = cells(kSmall, ranks, kAllShort),
           .middle = middle.sets > kFewest ? middle : Cells(),
           .large = {kFewest, std::clamp(share, kSmallest, kLargest)},
-          .alone = cells(kMiddle, 1, kAllAlone)};
+          .alone = cells(kMiddle, 1, kAllAlone),
+          .is_on_demand = true};
 }
 
 Board::Shape Board::shape_for_meeting(std::size_t bytes) noexcept {
@@ -72,7 +73,8 @@ std::size_t Board::bytes(std::size_t ranks, const Shape& shape) noexcept {
 
 Status Board::make(NodeMemory& node, std::uint32_t ranks, const Shape& shape, std::uint64_t* offset) {
   bool is_fresh = false;
-  HEDDLE_TRY(node.make_piece(bytes(ranks, shape), offset, &is_fresh));
+  const std::size_t reserved = shape.is_on_demand ? begin_of_cells(ranks, shape) : bytes(ranks, shape);
+  HEDDLE_TRY(node.make_piece(bytes(ranks, shape), reserved, offset, &is_fresh));
   std::byte* base = nullptr;
   Status status = node.map_piece(*offset, bytes(ranks, shape), &base);
   if (!status) {
@@ -113,13 +115,33 @@ Board::Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shap
       middle_(small_ + bytes_of(shape.small, regions.size())),
       large_(middle_ + bytes_of(shape.middle, regions.size())),
       alone_(large_ + bytes_of(shape.large, regions.size())),
-      regions_(std::move(regions)) {}
+      regions_(std::move(regions)),
+      has_memory_{!shape.is_on_demand, !shape.is_on_demand, !shape.is_on_demand} {}
 
 Board::~Board() {
   // What is not kept may be a hole by now, where a write would bring a page back.
   const bool last = is_kept_ && header().users.fetch_sub(1, std::memory_order_acq_rel) == 1;
   node_.unmap_piece(base_);
   if (last) node_.give_piece_back(offset_, bytes(ranks(), shape_));
+}
+
+bool Board::reserve(Shows shows) noexcept {
+  const auto has = [this](const std::byte* begin, std::size_t bytes) {
+    return node_.reserve(offset_ + static_cast<std::size_t>(begin - base_), bytes);
+  };
+  const Cells &small = shape_.small, &middle = shape_.middle, &large = shape_.large;
+  bool all = true;
+  if (shows == Shows::kOne) all = has(alone_, bytes_of(shape_.alone, 1));
+  if (shows == Shows::kRow) all = has(large_, bytes_of(large, ranks()));
+  if (shows == Shows::kEach) {
+    all = has(small_ + rank() * bytes_of(small, 1), bytes_of(small, 1)) &&
+          has(middle_ + rank() * bytes_of(middle, 1), bytes_of(middle, 1));
+    for (std::uint32_t set = 0; set < large.sets; ++set) {
+      all = all && has(large_ + (set * ranks() + rank()) * large.bytes, large.bytes);
+    }
+  }
+  if (all) has_memory_[static_cast<int>(shows)].store(true, std::memory_order_relaxed);
+  return all;
 }
 
 void Board::begin_apart(Apart& apart, unsigned numbers) noexcept { lines_.begin_apart(apart, numbers); }

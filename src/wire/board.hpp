@@ -7,7 +7,8 @@
 //          a rank has come, and short data come with it.
 //
 //            header | head | how far each has read [ranks] | lines [Shape::lines][ranks]  (board_lines.hpp: the lock-free part)
-//                   | short, middle and long cells [Cells::sets][ranks] | places of who shows alone [Cells::sets]
+//                   | short and middle cells [ranks][Cells::sets] | long ones [Cells::sets][ranks]
+//                   | places of who shows alone [Cells::sets]
 //
 //          Operation op uses the lines of op % lines, and the cells of op % sets. Such a place may be written again once everybody
 //          has read what it wants of the operation that used it. A root that nobody waits for runs ahead by so many operations:
@@ -49,6 +50,7 @@ class Board {
   struct Shape {
     std::uint32_t lines;  // a power of two
     Cells small = {}, middle = {}, large = {}, alone = {};
+    bool is_on_demand = false;  // memory behind cells comes when a rank is first to write them: has_memory()
   };
   // For operations of all kinds.
   static Shape shape_for_all(std::size_t ranks) noexcept;
@@ -98,11 +100,18 @@ class Board {
     if (shows == Shows::kRow) return large_ + (op & (shape_.large.sets - 1)) * row_bytes();
     if (bytes <= kInline) return lines_.data(op, rank);
     const Cells& cells = cells_for(bytes, shows);
-    if (&cells == &shape_.alone) return alone_ + (op & (cells.sets - 1)) * cells.bytes;
-    std::byte* const begin = &cells == &shape_.small ? small_ : &cells == &shape_.middle ? middle_ : large_;
-    return begin + ((op & (cells.sets - 1)) * ranks() + rank) * cells.bytes;
+    const std::size_t set = op & (cells.sets - 1);
+    if (&cells == &shape_.large) return large_ + (set * ranks() + rank) * cells.bytes;
+    if (&cells == &shape_.alone) return alone_ + set * cells.bytes;
+    return (&cells == &shape_.small ? small_ : middle_) + (std::size_t{rank} * cells.sets + set) * cells.bytes;
   }
   std::size_t row_bytes() const noexcept { return ranks() * shape_.large.bytes; }
+  // Whether this rank may write such a place, as far as memory goes. System calls when it is first asked for a kind; any thread.
+  bool has_memory(std::size_t bytes, Shows shows) noexcept {
+    if (bytes == 0 || (bytes <= kInline && shows != Shows::kRow)) return true;
+    if (shows == Shows::kOne && bytes > shape_.alone.bytes) shows = Shows::kEach;
+    return has_memory_[static_cast<int>(shows)].load(std::memory_order_relaxed) || reserve(shows);
+  }
   // From a rank's first sleep in a wait to the end of that wait: who brings what it waits for looks whom to wake.
   template <void (BoardLines::*kBegin)() noexcept, void (BoardLines::*kEnd)() noexcept>
   class Told {
@@ -170,6 +179,7 @@ class Board {
   void wake_once(std::uint64_t op) noexcept;
   // ring() without asking, this process too: another thread of it may wait for a place.
   void ring_everybody() noexcept;
+  bool reserve(Shows shows) noexcept;
   const Cells& cells_for(std::size_t bytes, Shows shows) const noexcept {
     if (shows == Shows::kOne && bytes <= shape_.alone.bytes) return shape_.alone;
     return bytes <= shape_.small.bytes ? shape_.small : bytes <= shape_.middle.bytes ? shape_.middle : shape_.large;
@@ -188,6 +198,7 @@ class Board {
   std::byte* const large_;
   std::byte* const alone_;
   const std::vector<std::uint32_t> regions_;
+  std::atomic<bool> has_memory_[3];  // by Shows
   bool is_kept_ = false;
   bool reaches_all_ = false;
   std::uint32_t ranks_on_a_core_ = 2;  // until they have told each other

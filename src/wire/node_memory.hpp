@@ -38,8 +38,14 @@ class NodeMemory {
 
   // `bytes` of memory that any process of the node may map. The offset names it. `*is_fresh`: it is zeroed; else it was used before.
   Status make_piece(std::size_t bytes, std::uint64_t* offset, bool* is_fresh) {
-    return segment_->make_piece(bytes, offset, is_fresh);
+    return make_piece(bytes, bytes, offset, is_fresh);
   }
+  // The same, of which only the first `reserved` bytes have memory yet: whoever writes the others calls reserve() before.
+  Status make_piece(std::size_t bytes, std::size_t reserved, std::uint64_t* offset, bool* is_fresh) {
+    return segment_->make_piece(bytes, reserved, offset, is_fresh);
+  }
+  // Memory behind what is between `at` and so many bytes on. False: there is none.
+  bool reserve(std::uint64_t at, std::size_t bytes) noexcept { return segment_->reserve(at, bytes); }
   Status map_piece(std::uint64_t offset, std::size_t bytes, std::byte** base) {
     return segment_->map_piece(offset, bytes, base);
   }

@@ -33,7 +33,7 @@ ino_t inode_of(int fd) {
 }
 
 // Memory behind these bytes, now, so that a later access can't be killed for want of it. False: see errno.
-bool reserve(int fd, std::uint64_t at, std::size_t bytes) {
+bool allocate(int fd, std::uint64_t at, std::size_t bytes) noexcept {
   int failed;
   do {
     failed = fallocate(fd, 0, static_cast<off_t>(at), static_cast<off_t>(bytes));
@@ -138,7 +138,7 @@ Status Segment::adopt(int fd, std::uint32_t ranks, std::shared_ptr<Segment>* out
 Status Segment::make_headers(std::uint32_t ranks) {
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     RegionHeader* header = &region(rank);
-    if (!reserve(fd_, rank * kRegionBytes, sizeof(RegionHeader))) {
+    if (!allocate(fd_, rank * kRegionBytes, sizeof(RegionHeader))) {
       return error(MPI_ERR_NO_MEM, "no memory for the shared segment of %u ranks: %s; free memory on this node", ranks,
                    std::strerror(errno));
     }
@@ -200,7 +200,7 @@ Status Segment::carve(std::uint32_t rank, std::size_t bytes, std::uint64_t* offs
     }
   } while (!carved.compare_exchange_weak(begin, begin + bytes, std::memory_order_acq_rel, std::memory_order_relaxed));
   const std::uint64_t at = rank * kRegionBytes + begin;
-  if (!reserve(fd_, at, bytes)) {
+  if (!allocate(fd_, at, bytes)) {
     // Whoever tries again finds the space again, unless somebody came after.
     std::uint64_t end = begin + bytes;
     carved.compare_exchange_strong(end, begin, std::memory_order_acq_rel, std::memory_order_relaxed);
@@ -234,14 +234,20 @@ std::size_t bytes_of_spare(std::uint64_t spare) { return (spare >> kNumberBits) 
 
 }  // namespace
 
-Status Segment::make_piece(std::size_t bytes, std::uint64_t* offset, bool* is_fresh) {
+bool Segment::reserve(std::uint64_t at, std::size_t bytes) noexcept {
+  if (bytes == 0) return true;
+  if (!check_limit(at + bytes)) return false;
+  return allocate(fd_, at, bytes) || (drop_spares(), allocate(fd_, at, bytes));
+}
+
+Status Segment::make_piece(std::size_t bytes, std::size_t reserved, std::uint64_t* offset, bool* is_fresh) {
   constexpr std::size_t kMost = std::size_t{1} << 47;  // bytes: no address space holds more
   if (bytes > kMost)
     return error(MPI_ERR_NO_MEM, "%zu GiB of shared memory are more than any memory holds", bytes >> 30);
-  const std::size_t reserved = whole_pages(bytes);
+  const std::size_t length = whole_pages(bytes);
   for (std::atomic<std::uint64_t>& place : region(0).spares) {
     std::uint64_t spare = place.load(std::memory_order_relaxed);
-    if (spare == 0 || bytes_of_spare(spare) != reserved) continue;
+    if (spare == 0 || bytes_of_spare(spare) != length) continue;
     if (!place.compare_exchange_strong(spare, 0, std::memory_order_acquire, std::memory_order_relaxed)) continue;
     *offset = offset_of_spare(spare);
     *is_fresh = false;
@@ -249,18 +255,17 @@ Status Segment::make_piece(std::size_t bytes, std::uint64_t* offset, bool* is_fr
   }
   *is_fresh = true;
   std::atomic<std::uint64_t>& pieces = region(0).pieces;
-  const std::uint64_t begin = pieces.fetch_add(reserved, std::memory_order_relaxed);
+  const std::uint64_t begin = pieces.fetch_add(length, std::memory_order_relaxed);
   const std::uint64_t at = bytes_ + begin;
-  Status status = check_limit(at + reserved);
-  const auto is_reserved = [&] { return reserved == 0 || reserve(fd_, at, reserved); };
-  if (status && !is_reserved() && (drop_spares(), !is_reserved())) {
+  Status status = check_limit(at + length);
+  if (status && !reserve(at, whole_pages(reserved))) {
     status =
         error(MPI_ERR_NO_MEM, "reserving %zu KiB of shared memory for a window failed: %s; free memory on this node",
-              reserved >> 10, std::strerror(errno));
+              whole_pages(reserved) >> 10, std::strerror(errno));
   }
   if (!status) {
     // Whoever tries again finds the space again, unless somebody came after.
-    std::uint64_t end = begin + reserved;
+    std::uint64_t end = begin + length;
     pieces.compare_exchange_strong(end, begin, std::memory_order_relaxed);
     return status;
   }

@@ -81,7 +81,8 @@ class Segment {
   // `bytes` (a multiple of 64) of fresh zeroed memory from the region of `rank`.
   Status carve(std::uint32_t rank, std::size_t bytes, std::uint64_t* offset);
   // Pieces: NodeMemory's. One that this process has mapped already is not mapped again; some stay mapped, as they stay to be given again.
-  Status make_piece(std::size_t bytes, std::uint64_t* offset, bool* is_fresh);
+  Status make_piece(std::size_t bytes, std::size_t reserved, std::uint64_t* offset, bool* is_fresh);
+  bool reserve(std::uint64_t at, std::size_t bytes) noexcept;
   Status map_piece(std::uint64_t offset, std::size_t bytes, std::byte** base);
   void unmap_piece(std::byte* base) noexcept;
   void give_piece_back(std::uint64_t offset, std::size_t bytes) noexcept;
