@@ -65,8 +65,7 @@ Outcome long_reduce(mpi::Comm& comm, wire::Board& board, Buffer own, void* resul
   const Buffer to(result, own.count, *own.type);
   const MPI_Count begin = parts.begin(comm.rank), length = parts.length(comm.rank);
   // Cells are for what could not be written, but then it is too late to find that there is no memory behind them.
-  const bool has_cells = board.has_memory(board.cell_bytes(), Turn::Shows::kEach) &&
-                         board.has_memory(wire::Board::kInline + 1, Turn::Shows::kOne);
+  const bool has_cells = board.has_memory_for_all(Turn::Shows::kOne);
   Straight operands(comm, board, bytes, {.data = has_cells ? own.data : nullptr, .result = result});
   if (!operands.is_good()) return operands.status();
   if (!operands.places().all([](int, Place place) { return place.data != nullptr; })) return {};

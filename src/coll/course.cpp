@@ -157,8 +157,7 @@ void Run::show_by_way(unsigned turn, Turn& now, Turn* before) noexcept {
 // All of it before the first one: where a rank has none, all hear of it in time.
 bool Run::has_memory_for_pieces() const noexcept {
   return std::ranges::all_of(std::array{&course_.round, &course_.then}, [this](const Round* round) {
-    return round->shows.type == nullptr || round->is_kept ||
-           board_.has_memory(board_.cell_bytes(), data_of_pieces(*round));
+    return round->shows.type == nullptr || round->is_kept || board_.has_memory_for_all(data_of_pieces(*round));
   });
 }
 

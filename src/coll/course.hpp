@@ -69,8 +69,7 @@ inline Way way_of(const mpi::Comm& comm, const wire::Board& board, std::size_t b
 std::size_t piece_of(std::size_t bytes, Room room) noexcept;
 // The course by pieces of an allreduce that is the round `all`; `piece`: of its result.
 Course by_root(Member me, const Round& all, std::size_t piece) noexcept;
-// Of a course by pieces: as few as will do of at most `most` bytes, of whole units, all about as long: so they belong in cells, not in
-// places for less, if all are longer than one. REQUIRES: unit <= most.
+// Of a course by pieces: as few as will do of at most `most` bytes, of whole units, all about as long. REQUIRES: unit <= most.
 class Pieces {
  public:
   Pieces(std::size_t bytes, std::size_t unit, std::size_t most) noexcept

@@ -62,7 +62,7 @@ class Turn {
 
   // Waits for ranks [first, last]. False: this rank does not agree with one of them; or some are lost.
   bool await(int first, int last) noexcept {
-    if (first > last) return !is_broken_;
+    if (first > last) return !has_failed();
     auto next = static_cast<std::uint32_t>(first);
     const auto all_there = [&] { return have_come(first, last, &next); };
     if (!all_there()) {

@@ -17,49 +17,56 @@ constexpr std::uint32_t kLines = 64, kMostSets = 32;
 // Bytes of the large cells of a board for all, and of each (docs/decisions/collectives.md#many-ranks-on-few-cores-the-cells).
 constexpr std::size_t kAllCells = 4 << 20, kLargest = 64 << 10, kSmallest = 4096;
 // Of its shorter ones, and of all of such a kind (docs/decisions/collectives.md#how-far-a-root-runs-ahead).
-constexpr std::size_t kSmall = 1 << 10, kMiddle = 8 << 10, kAllShort = 2 << 20, kAllAlone = 256 << 10;
+constexpr std::size_t kOfSmall = 1 << 10, kOfMiddle = 8 << 10, kAllShort = 2 << 20, kAllAlone = 256 << 10;
 
 // As many sets of so many bytes as `all` has room for.
-constexpr Board::Cells cells(std::size_t bytes, std::size_t ranks, std::size_t all) noexcept {
+constexpr Board::Cells sets_of(std::size_t bytes, std::size_t ranks, std::size_t all) noexcept {
   const std::size_t sets = std::bit_floor(std::max<std::size_t>(all / (ranks * bytes), 1));
   return {std::clamp(static_cast<std::uint32_t>(sets), Board::kFewest, kMostSets), bytes};
 }
 
 constexpr std::size_t whole(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }
 
-constexpr std::size_t bytes_of(const Board::Cells& cells, std::size_t ranks) noexcept {
-  return cells.sets * ranks * cells.bytes;
+// All of a kind.
+constexpr std::size_t bytes_of(const Board::Shape& shape, int kind, std::size_t ranks) noexcept {
+  const Board::Cells& cells = shape.cells[kind];
+  return cells.sets * cells.bytes * (kind == Board::kAlone ? 1 : ranks);
 }
 
 }  // namespace
 
 Board::Shape Board::shape_for_all(std::size_t ranks) noexcept {
   const std::size_t share = kAllCells / kFewest / ranks / kCacheLine * kCacheLine;
-  const Cells middle = cells(kMiddle, ranks, kAllShort);
-  return {.lines = kLines,
-          .small = cells(kSmall, ranks, kAllShort),
-          .middle = middle.sets > kFewest ? middle : Cells(),
-          .large = {kFewest, std::clamp(share, kSmallest, kLargest)},
-          .alone = cells(kMiddle, 1, kAllAlone),
-          .is_on_demand = true};
+  Shape shape{.lines = kLines, .is_on_demand = true};
+  shape.cells[kSmall] = sets_of(kOfSmall, ranks, kAllShort);
+  const Cells middle = sets_of(kOfMiddle, ranks, kAllShort);
+  if (middle.sets > kFewest) shape.cells[kMiddle] = middle;
+  shape.cells[kLarge] = {kFewest, std::clamp(share, kSmallest, kLargest)};
+  shape.cells[kAlone] = sets_of(kOfMiddle, 1, kAllAlone);
+  return shape;
 }
 
 Board::Shape Board::shape_for_meeting(std::size_t bytes) noexcept {
   // Two, as who begins the next may do so before all have read this one.
-  return {.lines = 2, .large = bytes > kInline ? Cells{2, whole(bytes, kCacheLine)} : Cells()};
+  Shape shape{.lines = 2};
+  if (bytes > kInline) shape.cells[kLarge] = {2, whole(bytes, kCacheLine)};
+  return shape;
 }
 
 Board::Shape Board::shape_for_one(std::size_t bytes, std::size_t ranks, Shows shows) noexcept {
   Shape shape{.lines = kLines};
   const std::size_t cell = whole(bytes, kCacheLine);
-  if (bytes > kInline && shows == Shows::kOne) shape.alone = cells(cell, 1, kAllAlone);
-  if (bytes > kInline && shows != Shows::kOne) shape.large = cells(cell, ranks, kAllShort);
+  const bool is_alone = shows == Shows::kOne;
+  if (bytes > kInline && is_alone) shape.cells[kAlone] = sets_of(cell, 1, kAllAlone);
+  if (bytes > kInline && !is_alone) shape.cells[kLarge] = sets_of(cell, ranks, kAllShort);
   return shape;
 }
 
 Board::Shape Board::shape_for_pieces(std::size_t bytes, std::size_t ranks, Shows shows) noexcept {
   const std::size_t cell = shows == Shows::kRow ? (bytes + ranks - 1) / ranks : bytes;
-  return {.lines = kLines, .large = {kFewest, whole(cell, kCacheLine)}};
+  Shape shape{.lines = kLines};
+  shape.cells[kLarge] = {kFewest, whole(cell, kCacheLine)};
+  return shape;
 }
 
 std::size_t Board::begin_of_cells(std::size_t ranks, const Shape& shape) noexcept {
@@ -67,8 +74,9 @@ std::size_t Board::begin_of_cells(std::size_t ranks, const Shape& shape) noexcep
 }
 
 std::size_t Board::bytes(std::size_t ranks, const Shape& shape) noexcept {
-  return begin_of_cells(ranks, shape) + bytes_of(shape.small, ranks) + bytes_of(shape.middle, ranks) +
-         bytes_of(shape.large, ranks) + bytes_of(shape.alone, 1);
+  std::size_t all = begin_of_cells(ranks, shape);
+  for (int kind = 0; kind < kKinds; ++kind) all += bytes_of(shape, kind, ranks);
+  return all;
 }
 
 Status Board::make(NodeMemory& node, std::uint32_t ranks, const Shape& shape, std::uint64_t* offset) {
@@ -111,37 +119,41 @@ Board::Board(NodeMemory& node, std::uint64_t offset, std::byte* base, const Shap
       base_(base),
       lines_(base + sizeof(Header), static_cast<std::uint32_t>(regions.size()), shape.lines, rank),
       shape_(shape),
-      small_(base + begin_of_cells(regions.size(), shape)),
-      middle_(small_ + bytes_of(shape.small, regions.size())),
-      large_(middle_ + bytes_of(shape.middle, regions.size())),
-      alone_(large_ + bytes_of(shape.large, regions.size())),
-      regions_(std::move(regions)),
-      has_memory_{!shape.is_on_demand, !shape.is_on_demand, !shape.is_on_demand} {}
+      regions_(std::move(regions)) {
+  std::byte* begin = base + begin_of_cells(ranks(), shape);
+  for (int kind = 0; kind < kKinds; ++kind) {
+    begin_[kind] = begin;
+    begin += bytes_of(shape, kind, ranks());
+  }
+  for (std::atomic<bool>& has : has_memory_) has.store(!shape.is_on_demand, std::memory_order_relaxed);
+}
 
 Board::~Board() {
   // What is not kept may be a hole by now, where a write would bring a page back.
   const bool last = is_kept_ && header().users.fetch_sub(1, std::memory_order_acq_rel) == 1;
   node_.unmap_piece(base_);
-  if (last) node_.give_piece_back(offset_, bytes(ranks(), shape_));
+  if (last) node_.give_piece_back(offset_, bytes(ranks(), shape_), shape_.is_on_demand);
 }
 
-bool Board::reserve(Shows shows) noexcept {
-  const auto has = [this](const std::byte* begin, std::size_t bytes) {
-    return node_.reserve(offset_ + static_cast<std::size_t>(begin - base_), bytes);
+bool Board::reserve(Kind kind) noexcept {
+  const auto reserve = [&](std::size_t at, std::size_t bytes) {
+    return node_.reserve(offset_ + static_cast<std::size_t>(begin_[kind == kRow ? kLarge : kind] - base_) + at, bytes);
   };
-  const Cells &small = shape_.small, &middle = shape_.middle, &large = shape_.large;
-  bool all = true;
-  if (shows == Shows::kOne) all = has(alone_, bytes_of(shape_.alone, 1));
-  if (shows == Shows::kRow) all = has(large_, bytes_of(large, ranks()));
-  if (shows == Shows::kEach) {
-    all = has(small_ + rank() * bytes_of(small, 1), bytes_of(small, 1)) &&
-          has(middle_ + rank() * bytes_of(middle, 1), bytes_of(middle, 1));
-    for (std::uint32_t set = 0; set < large.sets; ++set) {
-      all = all && has(large_ + (set * ranks() + rank()) * large.bytes, large.bytes);
+  bool has = true;
+  if (kind == kRow) {
+    has = reserve(0, bytes_of(shape_, kLarge, ranks()));
+  } else if (kind == kAlone) {
+    has = reserve(0, bytes_of(shape_, kAlone, ranks()));
+  } else if (kind == kLarge) {
+    for (std::size_t set = 0; has && set < shape_.cells[kLarge].sets; ++set) {
+      has = reserve(set * row_bytes() + rank() * cell_bytes(), cell_bytes());
     }
+  } else {
+    const std::size_t own = bytes_of(shape_, kind, 1);
+    has = reserve(rank() * own, own);
   }
-  if (all) has_memory_[static_cast<int>(shows)].store(true, std::memory_order_relaxed);
-  return all;
+  if (has) has_memory_[kind].store(true, std::memory_order_relaxed);
+  return has;
 }
 
 void Board::begin_apart(Apart& apart, unsigned numbers) noexcept { lines_.begin_apart(apart, numbers); }

@@ -46,10 +46,18 @@ class Board {
     std::uint32_t sets = 0;
     std::size_t bytes = 0;
   };
+  enum Kind : std::uint8_t {
+    kSmall,
+    kMiddle,
+    kLarge,
+    kAlone,
+    kKinds,
+    kRow = kKinds
+  };  // of places; a row is of large cells
   // The same at each rank.
   struct Shape {
-    std::uint32_t lines;  // a power of two
-    Cells small = {}, middle = {}, large = {}, alone = {};
+    std::uint32_t lines;        // a power of two
+    Cells cells[kKinds] = {};   // the longer the later, but for kAlone
     bool is_on_demand = false;  // memory behind cells comes when a rank is first to write them: has_memory()
   };
   // For operations of all kinds.
@@ -75,7 +83,7 @@ class Board {
 
   std::uint32_t ranks() const noexcept { return lines_.ranks(); }
   std::uint32_t rank() const noexcept { return lines_.rank(); }
-  std::size_t cell_bytes() const noexcept { return shape_.large.bytes; }
+  std::size_t cell_bytes() const noexcept { return shape_.cells[kLarge].bytes; }
   NodeMemory& node() noexcept { return node_; }
   const std::vector<std::uint32_t>& regions() const noexcept { return regions_; }
 
@@ -90,27 +98,33 @@ class Board {
 
   // Whether this rank may write what it shows in `op`, so many bytes.
   bool is_free(std::uint64_t op, std::size_t bytes, Shows shows) noexcept {
-    if (shows == Shows::kRow && bytes != 0) return lines_.is_free(op, shape_.large.sets);
-    return lines_.is_free(op, bytes <= kInline ? shape_.lines : cells_for(bytes, shows).sets);
+    if (shows == Shows::kRow && bytes != 0) return lines_.is_free(op, shape_.cells[kLarge].sets);
+    return lines_.is_free(op, bytes <= kInline ? shape_.lines : shape_.cells[kind_of(bytes, shows)].sets);
   }
   // Where `rank` shows `bytes` bytes, at most cell_bytes(), or in a row row_bytes(). REQUIRES: to write, it is this rank's and is_free();
   // to read, has_shown(op, rank), of as many bytes, and this rank has not shown the operation after it; where one shows alone, nobody else
   // shows more than that it is there in `op`.
   std::byte* place(std::uint64_t op, std::uint32_t rank, std::size_t bytes, Shows shows) noexcept {
-    if (shows == Shows::kRow) return large_ + (op & (shape_.large.sets - 1)) * row_bytes();
+    if (shows == Shows::kRow) return begin_[kLarge] + (op & (shape_.cells[kLarge].sets - 1)) * row_bytes();
     if (bytes <= kInline) return lines_.data(op, rank);
-    const Cells& cells = cells_for(bytes, shows);
+    const Kind kind = kind_of(bytes, shows);
+    const Cells& cells = shape_.cells[kind];
     const std::size_t set = op & (cells.sets - 1);
-    if (&cells == &shape_.large) return large_ + (set * ranks() + rank) * cells.bytes;
-    if (&cells == &shape_.alone) return alone_ + set * cells.bytes;
-    return (&cells == &shape_.small ? small_ : middle_) + (std::size_t{rank} * cells.sets + set) * cells.bytes;
+    if (kind == kLarge) return begin_[kind] + (set * ranks() + rank) * cells.bytes;
+    if (kind == kAlone) return begin_[kind] + set * cells.bytes;
+    return begin_[kind] + (std::size_t{rank} * cells.sets + set) * cells.bytes;
   }
-  std::size_t row_bytes() const noexcept { return ranks() * shape_.large.bytes; }
-  // Whether this rank may write such a place, as far as memory goes. System calls when it is first asked for a kind; any thread.
+  std::size_t row_bytes() const noexcept { return ranks() * cell_bytes(); }
+  // Whether this rank may write such a place, as far as memory goes. System calls until it has some for that kind; any thread.
   bool has_memory(std::size_t bytes, Shows shows) noexcept {
-    if (bytes == 0 || (bytes <= kInline && shows != Shows::kRow)) return true;
-    if (shows == Shows::kOne && bytes > shape_.alone.bytes) shows = Shows::kEach;
-    return has_memory_[static_cast<int>(shows)].load(std::memory_order_relaxed) || reserve(shows);
+    if (shows == Shows::kRow) return bytes == 0 || has_memory_for(kRow);
+    return bytes <= kInline || has_memory_for(kind_of(bytes, shows));
+  }
+  // Any place of as many bytes as cell_bytes() or fewer.
+  bool has_memory_for_all(Shows shows) noexcept {
+    if (shows == Shows::kRow) return has_memory_for(kRow);
+    return has_memory_for(kSmall) && has_memory_for(kMiddle) && has_memory_for(kLarge) &&
+           (shows != Shows::kOne || has_memory_for(kAlone));
   }
   // From a rank's first sleep in a wait to the end of that wait: who brings what it waits for looks whom to wake.
   template <void (BoardLines::*kBegin)() noexcept, void (BoardLines::*kEnd)() noexcept>
@@ -179,11 +193,12 @@ class Board {
   void wake_once(std::uint64_t op) noexcept;
   // ring() without asking, this process too: another thread of it may wait for a place.
   void ring_everybody() noexcept;
-  bool reserve(Shows shows) noexcept;
-  const Cells& cells_for(std::size_t bytes, Shows shows) const noexcept {
-    if (shows == Shows::kOne && bytes <= shape_.alone.bytes) return shape_.alone;
-    return bytes <= shape_.small.bytes ? shape_.small : bytes <= shape_.middle.bytes ? shape_.middle : shape_.large;
+  Kind kind_of(std::size_t bytes, Shows shows) const noexcept {
+    if (shows == Shows::kOne && bytes <= shape_.cells[kAlone].bytes) return kAlone;
+    return bytes <= shape_.cells[kSmall].bytes ? kSmall : bytes <= shape_.cells[kMiddle].bytes ? kMiddle : kLarge;
   }
+  bool has_memory_for(Kind kind) noexcept { return has_memory_[kind].load(std::memory_order_relaxed) || reserve(kind); }
+  bool reserve(Kind kind) noexcept;
   // Where the cells begin, and all ends.
   static std::size_t begin_of_cells(std::size_t ranks, const Shape& shape) noexcept;
   static std::size_t bytes(std::size_t ranks, const Shape& shape) noexcept;
@@ -193,12 +208,9 @@ class Board {
   std::byte* const base_;
   BoardLines lines_;
   const Shape shape_;
-  std::byte* const small_;
-  std::byte* const middle_;
-  std::byte* const large_;
-  std::byte* const alone_;
+  std::byte* begin_[kKinds];  // of the cells of each kind
   const std::vector<std::uint32_t> regions_;
-  std::atomic<bool> has_memory_[3];  // by Shows
+  std::atomic<bool> has_memory_[kRow + 1];  // for this rank's places of each kind
   bool is_kept_ = false;
   bool reaches_all_ = false;
   std::uint32_t ranks_on_a_core_ = 2;  // until they have told each other

@@ -50,8 +50,10 @@ class NodeMemory {
     return segment_->map_piece(offset, bytes, base);
   }
   void unmap_piece(std::byte* base) noexcept { segment_->unmap_piece(base); }
-  // By one process, when nobody uses it any more.
-  void give_piece_back(std::uint64_t offset, std::size_t bytes) noexcept { segment_->give_piece_back(offset, bytes); }
+  // By one process, when nobody uses it any more. `has_holes`: it was made with less memory than its length.
+  void give_piece_back(std::uint64_t offset, std::size_t bytes, bool has_holes = false) noexcept {
+    segment_->give_piece_back(offset, bytes, has_holes);
+  }
   // The same where some perhaps still do: the memory is nobody else's ever.
   void drop_piece(std::uint64_t offset, std::size_t bytes) noexcept { segment_->drop_piece(offset, bytes); }
 

@@ -219,18 +219,21 @@ std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) & ~(kPag
 
 // A piece that was given back, in one word; 0: none.
 //
-//     63            40                        0
-//     +--------------+------------------------+
-//     | its pages    | number of the first    |
-//     +--------------+------------------------+
+//     63     62            40                        0
+//     +-------+--------------+------------------------+
+//     | holes | its pages    | number of the first    |
+//     +-------+--------------+------------------------+
+//
+// holes: there is not memory behind all of it.
 constexpr std::size_t kLongestSpare = std::size_t{8} << 20;  // a board of 100 ranks
 constexpr unsigned kNumberBits = 40;
-static_assert(kLongestSpare / kPage < std::size_t{1} << (64 - kNumberBits));
-std::uint64_t spare_of(std::uint64_t offset, std::size_t bytes) {
-  return std::uint64_t{whole_pages(bytes) / kPage} << kNumberBits | offset / kPage;
+constexpr std::uint64_t kHoles = std::uint64_t{1} << 63;
+static_assert(kLongestSpare / kPage < kHoles >> kNumberBits);
+std::uint64_t spare_of(std::uint64_t offset, std::size_t bytes, bool has_holes) {
+  return (has_holes ? kHoles : 0) | std::uint64_t{whole_pages(bytes) / kPage} << kNumberBits | offset / kPage;
 }
 std::uint64_t offset_of_spare(std::uint64_t spare) { return (spare & ((std::uint64_t{1} << kNumberBits) - 1)) * kPage; }
-std::size_t bytes_of_spare(std::uint64_t spare) { return (spare >> kNumberBits) * kPage; }
+std::size_t bytes_of_spare(std::uint64_t spare) { return ((spare & ~kHoles) >> kNumberBits) * kPage; }
 
 }  // namespace
 
@@ -245,23 +248,26 @@ Status Segment::make_piece(std::size_t bytes, std::size_t reserved, std::uint64_
   if (bytes > kMost)
     return error(MPI_ERR_NO_MEM, "%zu GiB of shared memory are more than any memory holds", bytes >> 30);
   const std::size_t length = whole_pages(bytes);
+  const bool has_holes = reserved < bytes;
   for (std::atomic<std::uint64_t>& place : region(0).spares) {
     std::uint64_t spare = place.load(std::memory_order_relaxed);
-    if (spare == 0 || bytes_of_spare(spare) != length) continue;
+    if (spare == 0 || bytes_of_spare(spare) != length || ((spare & kHoles) != 0) != has_holes) continue;
     if (!place.compare_exchange_strong(spare, 0, std::memory_order_acquire, std::memory_order_relaxed)) continue;
     *offset = offset_of_spare(spare);
     *is_fresh = false;
-    return Status::ok();
+    if (!has_holes || reserve(*offset, whole_pages(reserved))) return Status::ok();
+    drop_spare(spare);
+    break;
   }
   *is_fresh = true;
   std::atomic<std::uint64_t>& pieces = region(0).pieces;
   const std::uint64_t begin = pieces.fetch_add(length, std::memory_order_relaxed);
   const std::uint64_t at = bytes_ + begin;
   Status status = check_limit(at + length);
-  if (status && !reserve(at, whole_pages(reserved))) {
-    status =
-        error(MPI_ERR_NO_MEM, "reserving %zu KiB of shared memory for a window failed: %s; free memory on this node",
-              whole_pages(reserved) >> 10, std::strerror(errno));
+  // The last page, too: then a look at what nobody has written is one at zeros, not behind the file's end.
+  if (status && !(reserve(at, whole_pages(reserved)) && (!has_holes || reserve(at + length - kPage, kPage)))) {
+    status = error(MPI_ERR_NO_MEM, "reserving %zu KiB of shared memory failed: %s; free memory on this node",
+                   whole_pages(reserved) >> 10, std::strerror(errno));
   }
   if (!status) {
     // Whoever tries again finds the space again, unless somebody came after.
@@ -309,9 +315,9 @@ void Segment::unmap_piece(std::byte* base) noexcept {
   pieces_.erase(gone);
 }
 
-void Segment::give_piece_back(std::uint64_t offset, std::size_t bytes) noexcept {
+void Segment::give_piece_back(std::uint64_t offset, std::size_t bytes, bool has_holes) noexcept {
   if (bytes == 0 || bytes > kLongestSpare) return drop_piece(offset, bytes);
-  const std::uint64_t spare = spare_of(offset, bytes);
+  const std::uint64_t spare = spare_of(offset, bytes, has_holes);
   for (std::atomic<std::uint64_t>& place : region(0).spares) {
     std::uint64_t none = 0;
     if (place.compare_exchange_strong(none, spare, std::memory_order_release, std::memory_order_relaxed)) return;

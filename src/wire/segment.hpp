@@ -85,7 +85,7 @@ class Segment {
   bool reserve(std::uint64_t at, std::size_t bytes) noexcept;
   Status map_piece(std::uint64_t offset, std::size_t bytes, std::byte** base);
   void unmap_piece(std::byte* base) noexcept;
-  void give_piece_back(std::uint64_t offset, std::size_t bytes) noexcept;
+  void give_piece_back(std::uint64_t offset, std::size_t bytes, bool has_holes) noexcept;
   void drop_piece(std::uint64_t offset, std::size_t bytes) noexcept;
 
   template <class T>

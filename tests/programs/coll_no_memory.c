@@ -1,5 +1,6 @@
-// A rank that finds no memory for what it would show the others (here for want of a higher limit on file sizes): short data and long ones go
-// on, and what is between is MPI_ERR_NO_MEM at each rank that needs that rank's data. Nobody waits for ever, and later it works again.
+// A rank that finds no memory for what it would show the others (here for want of a higher limit on file sizes): short data go on, long ones
+// by pieces too, and what goes through cells is MPI_ERR_NO_MEM at each rank that needs that rank's data. Nobody waits for ever, and later
+// it works again.
 #include <sys/resource.h>
 
 #include "coll.h"
@@ -77,6 +78,7 @@ int main(int argc, char** argv) {
   for (int before = 0; before < 2; before++) {  // whether the cells have been used
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    form = kBlocking;
     CHECK_CLASS(by_form(kShort), MPI_SUCCESS);
     if (before) checks(0);
     limit(1);

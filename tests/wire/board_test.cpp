@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <random>
@@ -143,19 +144,21 @@ struct Kind {
 };
 std::vector<Kind> kinds_of(const Board::Shape& shape) {
   using enum Board::Shows;
-  return {{kEach, 8, shape.lines},
-          {kOne, 8, shape.lines},
-          {kEach, 49, shape.small.sets},
-          {kEach, shape.small.bytes, shape.small.sets},
-          {kEach, shape.small.bytes + 1, shape.middle.sets},
-          {kEach, shape.middle.bytes, shape.middle.sets},
-          {kEach, shape.middle.bytes + 1, shape.large.sets},
-          {kEach, shape.large.bytes, shape.large.sets},
-          {kOne, 49, shape.alone.sets},
-          {kOne, shape.alone.bytes, shape.alone.sets},
-          {kOne, shape.alone.bytes + 1, shape.large.sets},
-          {kRow, 8, shape.large.sets},
-          {kRow, kRanks * shape.large.bytes, shape.large.sets}};
+  const Board::Cells &large = shape.cells[Board::kLarge], &alone = shape.cells[Board::kAlone];
+  std::vector<Kind> kinds = {
+      {kEach, 8, shape.lines}, {kOne, 8, shape.lines}, {kRow, 8, large.sets}, {kRow, kRanks * large.bytes, large.sets}};
+  std::size_t shorter = Board::kInline;
+  for (int i = Board::kSmall; i <= Board::kLarge; ++i) {
+    const Board::Cells& cells = shape.cells[i];
+    if (cells.sets == 0) continue;
+    kinds.push_back({kEach, shorter + 1, cells.sets});
+    kinds.push_back({kEach, cells.bytes, cells.sets});
+    shorter = cells.bytes;
+  }
+  kinds.push_back({kOne, Board::kInline + 1, alone.sets});
+  kinds.push_back({kOne, alone.bytes, alone.sets});
+  if (alone.bytes < large.bytes) kinds.push_back({kOne, large.bytes, large.sets});
+  return kinds;
 }
 
 TEST_F(BoardTest, ShorterOnesRunFurtherAhead) {
@@ -168,9 +171,9 @@ TEST_F(BoardTest, ShorterOnesRunFurtherAhead) {
       ASSERT_EQ(boards[0]->is_free(op, 0, kind.shows), op <= shape.lines) << "who shows nothing needs a line alone";
     }
   }
-  EXPECT_GT(shape.lines, shape.small.sets);
-  EXPECT_GT(shape.middle.sets, shape.large.sets);
-  EXPECT_EQ(Board::shape_for_all(64).middle.sets, 0u) << "no more of them than of large ones";
+  EXPECT_GT(shape.lines, shape.cells[Board::kSmall].sets);
+  EXPECT_GT(shape.cells[Board::kMiddle].sets, shape.cells[Board::kLarge].sets);
+  EXPECT_EQ(Board::shape_for_all(64).cells[Board::kMiddle].sets, 0u) << "no more of them than of large ones";
 }
 
 // Two operations that may be under way at once have no byte in common, whatever each shows, nor two ranks in one.
@@ -182,32 +185,72 @@ TEST_F(BoardTest, PlacesDoNotOverlap) {
     std::uint32_t sets;
     std::size_t kind;
   };
+  for (const std::size_t as_of : {3u, 17u, 33u, 200u, 1000u}) {  // ranks, whose cells differ
+    const Board::Shape shape = Board::shape_for_all(as_of);
+    boards.clear();
+    open_all(shape);
+    const std::vector<Kind> kinds = kinds_of(shape);
+    std::vector<Place> places;
+    for (std::uint64_t op = 1; op <= shape.lines; ++op) {
+      for (std::size_t k = 0; k < kinds.size(); ++k) {
+        const Kind& kind = kinds[k];
+        for (std::uint32_t r = 0; r < (kind.shows == Board::Shows::kEach ? kRanks : 1); ++r) {
+          const std::byte* const at = boards[0]->place(op, r, kind.bytes, kind.shows);
+          places.push_back({at, at + kind.bytes, op, kind.sets, k});
+        }
+      }
+    }
+    std::ranges::sort(places, {}, &Place::begin);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const Place& a = places[i];
+      for (std::size_t j = i + 1; j < places.size() && places[j].begin < a.end; ++j) {
+        const Place& b = places[j];
+        if (a.op == b.op) {
+          ASSERT_NE(a.kind, b.kind) << "of two ranks";
+          continue;
+        }
+        ASSERT_EQ(a.sets, b.sets) << "operations " << a.op << " and " << b.op;
+        ASSERT_EQ(a.op % a.sets, b.op % a.sets);
+      }
+    }
+  }
+}
+
+// Behind cells there is memory when a rank asks for it, behind each place that it may write then.
+TEST_F(BoardTest, MemoryComesOnDemand) {
   const Board::Shape shape = Board::shape_for_all(kRanks);
+  const std::size_t before = bytes_behind();
   open_all(shape);
-  const std::vector<Kind> kinds = kinds_of(shape);
-  std::vector<Place> places;
-  for (std::uint64_t op = 1; op <= shape.lines; ++op) {
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-      const Kind& kind = kinds[k];
-      for (std::uint32_t r = 0; r < (kind.shows == Board::Shows::kEach ? kRanks : 1); ++r) {
-        const std::byte* const at = boards[0]->place(op, r, kind.bytes, kind.shows);
-        places.push_back({at, at + kind.bytes, op, kind.sets, k});
-      }
+  const std::size_t with_lines = bytes_behind();
+  const Board::Cells& large = shape.cells[Board::kLarge];
+  EXPECT_LT(with_lines - before, large.sets * large.bytes);
+  for (const Kind& kind : kinds_of(shape)) {
+    for (std::uint32_t r = 0; r < kRanks; ++r) {
+      ASSERT_TRUE(boards[r]->has_memory(kind.bytes, kind.shows));
+      const std::size_t with_it = bytes_behind();
+      for (std::uint64_t op = 1; op <= shape.lines; ++op)
+        std::memset(boards[r]->place(op, r, kind.bytes, kind.shows), 0, kind.bytes);
+      ASSERT_EQ(bytes_behind(), with_it) << kind.bytes << " bytes: the write had to find memory";
     }
   }
-  std::ranges::sort(places, {}, &Place::begin);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const Place& a = places[i];
-    for (std::size_t j = i + 1; j < places.size() && places[j].begin < a.end; ++j) {
-      const Place& b = places[j];
-      if (a.op == b.op) {
-        ASSERT_NE(a.kind, b.kind) << "of two ranks";
-        continue;
-      }
-      ASSERT_EQ(a.sets, b.sets) << "operations " << a.op << " and " << b.op;
-      ASSERT_EQ(a.op % a.sets, b.op % a.sets);
-    }
-  }
+  EXPECT_GT(bytes_behind(), with_lines + kRanks * large.sets * large.bytes);
+}
+
+// Whoever asks for a piece of as many pages with memory behind all of it does not get one without.
+TEST_F(BoardTest, ItsMemoryIsNotForWhoNeedsAll) {
+  const Board::Shape shape = Board::shape_for_all(kRanks);
+  const std::size_t before = bytes_behind();
+  open_all(shape);
+  const std::size_t with_lines = bytes_behind();
+  boards.clear();
+  Board::Shape whole = shape;  // as a persistent collective's
+  whole.is_on_demand = false;
+  const std::uint64_t first = offset;
+  make(whole);
+  EXPECT_NE(offset, first);
+  EXPECT_GT(bytes_behind() - with_lines, with_lines - before);
+  make(shape);
+  EXPECT_EQ(offset, first) << "and the next board does";
 }
 
 TEST_F(BoardTest, WhatIsApartKeepsItsPlaces) {
