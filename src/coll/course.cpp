@@ -36,7 +36,7 @@ Course by_root(Member me, const Round& all, std::size_t piece) noexcept {
 }
 
 Turn::Shows Run::data_by_way(unsigned turn) const noexcept {
-  return course_.way == Way::kPieces && turn != 0 ? data_of_pieces(round_of(turn)) : Turn::Shows::kEach;
+  return course_.way == Way::kPieces && turn != 0 ? data_of_pieces(round_of(turn)) : Turn::Shows::kAll;
 }
 
 std::size_t Run::shown_bytes_by_way(unsigned turn) const noexcept {

@@ -108,7 +108,7 @@ class Run {
   int first(unsigned turn) const noexcept { return waits_for_all(turn) ? 0 : round_of(turn).first; }
   int last(unsigned turn) const noexcept { return waits_for_all(turn) ? comm_.size - 1 : round_of(turn).last; }
   Turn::Shows data_of(unsigned turn) const noexcept {
-    return course_.way == Way::kCell ? course_.round.data_of : data_by_way(turn);
+    return course_.way == Way::kCell ? course_.round.data_of() : data_by_way(turn);
   }
   std::size_t shown_bytes(unsigned turn) const noexcept {
     if (course_.way != Way::kCell) return shown_bytes_by_way(turn);

@@ -122,8 +122,8 @@ class Translation {
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
       const Round& other = round(rank, i);
       if (own.all_wait != other.all_wait) return wrong("disagrees about whether all wait with", rank);
-      if (own.data_of != other.data_of) return wrong("disagrees about who shows data with", rank);
-      if (own.data_of != Turn::Shows::kEach && rank != me_ && shows(own) && shows(other))
+      if (own.one_shows != other.one_shows) return wrong("disagrees about who shows data with", rank);
+      if (own.one_shows && rank != me_ && shows(own) && shows(other))
         return wrong("shows data, as if it were alone, like", rank);
       if (!waits_for(other, me_)) continue;
       if (own.bytes != other.bytes) return wrong("does not bring as many bytes as are expected by", rank);

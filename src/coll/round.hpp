@@ -11,12 +11,12 @@
 namespace heddle::coll {
 
 struct Round {
-  std::size_t bytes = 0;                     // of what each rank shows, as this rank's arguments say
-  Buffer shows;                              // no type: nothing, but that it is there
-  bool raw = false;                          // as it lies in memory (raw_bytes); otherwise packed
-  bool is_kept = false;                      // nobody else reads it: it stays where it lies
-  Turn::Shows data_of = Turn::Shows::kEach;  // and this
-  bool all_wait = true;                      // for all; the same at each rank
+  std::size_t bytes = 0;   // of what each rank shows, as this rank's arguments say
+  Buffer shows;            // no type: nothing, but that it is there
+  bool raw = false;        // as it lies in memory (raw_bytes); otherwise packed
+  bool is_kept = false;    // nobody else reads it: it stays where it lies
+  bool one_shows = false;  // data, if any does; and this
+  bool all_wait = true;    // for all; the same at each rank
   int wakes = Turn::kNobody;
   int first = 0, last = -1;  // the ranks that it waits for
 
@@ -26,6 +26,10 @@ struct Round {
   bool is_apart = false;   // of rank r the r-th part of so many; otherwise it is of the only one, or combined
   int except = -1;         // not of this rank
   const Op* op = nullptr;  // combines them, the highest first
+
+  Turn::Shows data_of() const noexcept {
+    return one_shows ? Turn::Shows::kOne : all_wait ? Turn::Shows::kAll : Turn::Shows::kEach;
+  }
 };
 
 inline Status error_of_own_block(std::size_t block, Buffer place) {
@@ -59,7 +63,7 @@ inline Status error_of_own_block(std::size_t block, Buffer place) {
 }
 
 [[gnu::hot]] inline Status carry_out(mpi::Comm& comm, wire::Board& board, const Round& round) noexcept {
-  Turn turn(comm, board, round.bytes, round.data_of);
+  Turn turn(comm, board, round.bytes, round.data_of());
   show(turn, round);
   if (!turn.await(round.first, round.last)) return turn.status();
   return take(turn, round);

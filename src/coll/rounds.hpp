@@ -23,7 +23,7 @@ inline Round round_of_all(Member me, std::size_t bytes, Buffer shows) noexcept {
 
 // The root shows, the others wait for it.
 inline Round round_from_root(Member me, std::size_t bytes, Buffer shows, int root) noexcept {
-  Round round{.bytes = bytes, .data_of = Turn::Shows::kOne, .all_wait = false};
+  Round round{.bytes = bytes, .one_shows = true, .all_wait = false};
   if (me.rank == root) {
     round.shows = shows;
     round.wakes = Turn::kAll;

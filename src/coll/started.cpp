@@ -251,7 +251,7 @@ wire::Board::Shape shape_of(const mpi::Comm& comm, const wire::Board& common, co
   switch (course.way) {
     case Way::kCell:
       if (round.all_wait) return Board::shape_for_meeting(round.bytes);
-      return Board::shape_for_one(round.bytes, ranks, round.data_of);
+      return Board::shape_for_one(round.bytes, ranks, round.data_of());
     case Way::kParts:
       return Board::shape_for_meeting(round.bytes);
     case Way::kPieces:

@@ -65,7 +65,7 @@ inline void show(Turn& turn, const Place& own) noexcept {
 class Straight {
  public:
   Straight(mpi::Comm& comm, wire::Board& board, std::size_t bytes, Place own) noexcept
-      : turn_(comm, board, bytes, Turn::Shows::kEach), places_(comm, board, turn_) {
+      : turn_(comm, board, bytes, Turn::Shows::kAll), places_(comm, board, turn_) {
     show(turn_, own);
     is_good_ = turn_.await_all();
   }

@@ -38,8 +38,9 @@ class Board {
   static constexpr std::uint32_t kFewest = 4;                  // sets of places of a kind, in a board for all
   static constexpr std::size_t kInline = BoardLines::kInline;  // bytes that a line has room for
 
-  // What is shown in an operation, as all ranks know: by each; by one alone, as short data; by one alone, in the long cells of all.
-  enum class Shows : std::uint8_t { kEach, kOne, kRow };
+  // Who shows data in an operation, as all ranks know: each; each, and all wait for all, so that nobody runs ahead; one alone, short data;
+  // one alone, in the large cells of all.
+  enum class Shows : std::uint8_t { kEach, kAll, kOne, kRow };
 
   // A power of two of sets, or none, of places of so many bytes, a multiple of a cache line.
   struct Cells {
@@ -195,7 +196,9 @@ class Board {
   void ring_everybody() noexcept;
   Kind kind_of(std::size_t bytes, Shows shows) const noexcept {
     if (shows == Shows::kOne && bytes <= shape_.cells[kAlone].bytes) return kAlone;
-    return bytes <= shape_.cells[kSmall].bytes ? kSmall : bytes <= shape_.cells[kMiddle].bytes ? kMiddle : kLarge;
+    if (bytes <= shape_.cells[kSmall].bytes) return kSmall;
+    return bytes <= shape_.cells[kMiddle].bytes && shows != Shows::kAll ? kMiddle
+                                                                        : kLarge;  // few cells stay in a cache
   }
   bool has_memory_for(Kind kind) noexcept { return has_memory_[kind].load(std::memory_order_relaxed) || reserve(kind); }
   bool reserve(Kind kind) noexcept;

@@ -92,11 +92,7 @@ constexpr Change kChanges[] = {
     {"knows of other bytes", [](Round& r, int) { return ++r.bytes, true; }},
     {"wakes nobody", [](Round& r, int) { return r.wakes != Turn::kNobody ? (r.wakes = Turn::kNobody, true) : false; }},
     {"wakes nobody that there is", [](Round& r, int ranks) { return r.wakes = ranks, true; }},
-    {"takes it that one shows, or each",
-     [](Round& r, int) {
-       using enum Turn::Shows;
-       return r.data_of = r.data_of == kEach ? kOne : kEach, true;
-     }},
+    {"takes it that one shows, or each", [](Round& r, int) { return r.one_shows = !r.one_shows, true; }},
     {"takes it that all wait, or else", [](Round& r, int) { return r.all_wait = !r.all_wait, true; }},
 };
 

@@ -153,6 +153,7 @@ std::vector<Kind> kinds_of(const Board::Shape& shape) {
     if (cells.sets == 0) continue;
     kinds.push_back({kEach, shorter + 1, cells.sets});
     kinds.push_back({kEach, cells.bytes, cells.sets});
+    kinds.push_back({kAll, cells.bytes, i == Board::kMiddle ? large.sets : cells.sets});
     shorter = cells.bytes;
   }
   kinds.push_back({kOne, Board::kInline + 1, alone.sets});
@@ -194,7 +195,7 @@ TEST_F(BoardTest, PlacesDoNotOverlap) {
     for (std::uint64_t op = 1; op <= shape.lines; ++op) {
       for (std::size_t k = 0; k < kinds.size(); ++k) {
         const Kind& kind = kinds[k];
-        for (std::uint32_t r = 0; r < (kind.shows == Board::Shows::kEach ? kRanks : 1); ++r) {
+        for (std::uint32_t r = 0; r < (kind.shows <= Board::Shows::kAll ? kRanks : 1); ++r) {
           const std::byte* const at = boards[0]->place(op, r, kind.bytes, kind.shows);
           places.push_back({at, at + kind.bytes, op, kind.sets, k});
         }
