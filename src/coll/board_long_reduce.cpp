@@ -54,9 +54,16 @@ Outcome long_allreduce(mpi::Comm& comm, wire::Board& board, const Round& round) 
   if (board.reaches_all() && round.bytes / size_of(comm.size) >= kThanCells) {
     return go_through(comm, board, {round, Way::kAllreduce}, round.bytes);
   }
-  return in_pieces(board.cell_bytes(), item, 0, round.to.count, [&](MPI_Count at, MPI_Count count) {
-    return allreduce_cell(comm, board, round.bytes, round.shows.part(at, count), round.to.part(at, 0).data, *round.op);
+  bool has_begun = false;
+  const Status done = in_pieces(board.cell_bytes(), item, 0, round.to.count, [&](MPI_Count at, MPI_Count count) {
+    HEDDLE_TRY(
+        allreduce_cell(comm, board, round.bytes, round.shows.part(at, count), round.to.part(at, 0).data, *round.op));
+    has_begun = true;
+    return Status::ok();
   });
+  // A rank without memory for its cells is seen by all, who wait for all.
+  if (done.error_class() == MPI_ERR_NO_MEM && !has_begun) return {};
+  return done;
 }
 
 Outcome long_reduce(mpi::Comm& comm, wire::Board& board, Buffer own, void* result, Op& op, int root) {

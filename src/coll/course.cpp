@@ -15,7 +15,7 @@ namespace {
 std::size_t blocks_of(const Round& round) noexcept { return round.bytes / round.each; }
 
 Turn::Shows data_of_pieces(const Round& round) noexcept {
-  return round.op == nullptr && !round.is_apart ? Turn::Shows::kRow : Turn::Shows::kEach;
+  return round.op == nullptr && !round.is_apart ? Turn::Shows::kRow : Turn::Shows::kAll;
 }
 
 Parts parts_of(const mpi::Comm& comm, const Round& round) noexcept { return {round.shows.count, comm.size}; }

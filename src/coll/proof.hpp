@@ -4,7 +4,7 @@
 // Method:  each rank gets an input and an output with a block for each rank, so where a round's buffers lie says which blocks they are. Rounds
 //          become plans, which plan/verify.hpp proves: what a rank shows is copied to a place of its own, what another takes of
 //          it is a message from there, what is combined is a chain of reductions, as round.hpp and turn.hpp do it. What
-//          plans have no word for is looked at before: the bytes that each says it brings, who waits, who is woken.
+//          plans have no word for is looked at before: the bytes that each says it brings, who shows data, who waits, who is woken.
 // Proves:  for this number of ranks and root: each takes every operand once, in the order of the ranks, from where it is shown to where it
 //          belongs, and of those only for whom it waits; what is shown is as long as the others count on; whoever may sleep is
 //          woken. Not how a course (course.hpp) cuts a round into pieces or divides a vector among the ranks; not the copies themselves

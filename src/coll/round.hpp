@@ -15,7 +15,7 @@ struct Round {
   Buffer shows;            // no type: nothing, but that it is there
   bool raw = false;        // as it lies in memory (raw_bytes); otherwise packed
   bool is_kept = false;    // nobody else reads it: it stays where it lies
-  bool one_shows = false;  // data, if any does; and this
+  bool one_shows = false;  // nobody but one shows data; the same at each rank
   bool all_wait = true;    // for all; the same at each rank
   int wakes = Turn::kNobody;
   int first = 0, last = -1;  // the ranks that it waits for

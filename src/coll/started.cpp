@@ -300,7 +300,7 @@ Outcome make_persistent(mpi::Comm& comm, const Start& start, const Course& cours
   if (Status s = least(comm, least_of, 3); !s) return s;
   // Ranks whose arguments do not match hear of it in each run.
   if (least_of[0] == 0 || least_of[1] != -least_of[2]) return {};
-  static_assert(Run::kMostTurns < wire::Board::kFewest);  // as begin_apart() requires
+  static_assert(Run::kMostTurns < wire::Board::kFewestSets);  // as begin_apart() requires
   BoardOperation* operation = operations.take(comm, course, start.steps);
   if (operation != nullptr) {
     operation->make_persistent();

@@ -178,7 +178,9 @@ class Turn {
     if (error_ != MPI_SUCCESS) return;
     if (claim == kNoMemory) {
       error_ = error(MPI_ERR_NO_MEM,
-                     "rank %d has no shared memory for what it would show the others; free memory on its node", rank)
+                     "rank %d has no shared memory for what it would show the others; free memory on its node, or "
+                     "raise ulimit -f",
+                     rank)
                    .error_class();
       return;
     }

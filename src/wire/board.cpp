@@ -16,13 +16,13 @@ constexpr std::size_t kPage = 4096;
 constexpr std::uint32_t kLines = 64, kMostSets = 32;
 // Bytes of the large cells of a board for all, and of each (docs/decisions/collectives.md#many-ranks-on-few-cores-the-cells).
 constexpr std::size_t kAllCells = 4 << 20, kLargest = 64 << 10, kSmallest = 4096;
-// Of its shorter ones, and of all of such a kind (docs/decisions/collectives.md#how-far-a-root-runs-ahead).
+// Bytes of each small, middle and lone one, and of all of such a kind at most (docs/decisions/collectives.md#how-far-a-root-runs-ahead).
 constexpr std::size_t kOfSmall = 1 << 10, kOfMiddle = 8 << 10, kAllShort = 2 << 20, kAllAlone = 256 << 10;
 
 // As many sets of so many bytes as `all` has room for.
 constexpr Board::Cells sets_of(std::size_t bytes, std::size_t ranks, std::size_t all) noexcept {
   const std::size_t sets = std::bit_floor(std::max<std::size_t>(all / (ranks * bytes), 1));
-  return {std::clamp(static_cast<std::uint32_t>(sets), Board::kFewest, kMostSets), bytes};
+  return {std::clamp(static_cast<std::uint32_t>(sets), Board::kFewestSets, kMostSets), bytes};
 }
 
 constexpr std::size_t whole(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }
@@ -36,12 +36,12 @@ constexpr std::size_t bytes_of(const Board::Shape& shape, int kind, std::size_t 
 }  // namespace
 
 Board::Shape Board::shape_for_all(std::size_t ranks) noexcept {
-  const std::size_t share = kAllCells / kFewest / ranks / kCacheLine * kCacheLine;
+  const std::size_t share = kAllCells / kFewestSets / ranks / kCacheLine * kCacheLine;
   Shape shape{.lines = kLines, .is_on_demand = true};
   shape.cells[kSmall] = sets_of(kOfSmall, ranks, kAllShort);
   const Cells middle = sets_of(kOfMiddle, ranks, kAllShort);
-  if (middle.sets > kFewest) shape.cells[kMiddle] = middle;
-  shape.cells[kLarge] = {kFewest, std::clamp(share, kSmallest, kLargest)};
+  if (middle.sets > kFewestSets) shape.cells[kMiddle] = middle;
+  shape.cells[kLarge] = {kFewestSets, std::clamp(share, kSmallest, kLargest)};
   shape.cells[kAlone] = sets_of(kOfMiddle, 1, kAllAlone);
   return shape;
 }
@@ -58,14 +58,15 @@ Board::Shape Board::shape_for_one(std::size_t bytes, std::size_t ranks, Shows sh
   const std::size_t cell = whole(bytes, kCacheLine);
   const bool is_alone = shows == Shows::kOne;
   if (bytes > kInline && is_alone) shape.cells[kAlone] = sets_of(cell, 1, kAllAlone);
-  if (bytes > kInline && !is_alone) shape.cells[kLarge] = sets_of(cell, ranks, kAllShort);
+  if (bytes > kInline && !is_alone)
+    shape.cells[kLarge] = cell <= kOfMiddle ? sets_of(cell, ranks, kAllShort) : Cells{kFewestSets, cell};
   return shape;
 }
 
 Board::Shape Board::shape_for_pieces(std::size_t bytes, std::size_t ranks, Shows shows) noexcept {
   const std::size_t cell = shows == Shows::kRow ? (bytes + ranks - 1) / ranks : bytes;
   Shape shape{.lines = kLines};
-  shape.cells[kLarge] = {kFewest, whole(cell, kCacheLine)};
+  shape.cells[kLarge] = {kFewestSets, whole(cell, kCacheLine)};
   return shape;
 }
 
@@ -136,21 +137,21 @@ Board::~Board() {
 }
 
 bool Board::reserve(Kind kind) noexcept {
-  const auto reserve = [&](std::size_t at, std::size_t bytes) {
+  const auto has_behind = [&](std::size_t at, std::size_t bytes) {
     return node_.reserve(offset_ + static_cast<std::size_t>(begin_[kind == kRow ? kLarge : kind] - base_) + at, bytes);
   };
   bool has = true;
   if (kind == kRow) {
-    has = reserve(0, bytes_of(shape_, kLarge, ranks()));
+    has = has_behind(0, bytes_of(shape_, kLarge, ranks()));
   } else if (kind == kAlone) {
-    has = reserve(0, bytes_of(shape_, kAlone, ranks()));
+    has = has_behind(0, bytes_of(shape_, kAlone, ranks()));
   } else if (kind == kLarge) {
     for (std::size_t set = 0; has && set < shape_.cells[kLarge].sets; ++set) {
-      has = reserve(set * row_bytes() + rank() * cell_bytes(), cell_bytes());
+      has = has_behind(set * row_bytes() + rank() * cell_bytes(), cell_bytes());
     }
   } else {
     const std::size_t own = bytes_of(shape_, kind, 1);
-    has = reserve(rank() * own, own);
+    has = has_behind(rank() * own, own);
   }
   if (has) has_memory_[kind].store(true, std::memory_order_relaxed);
   return has;

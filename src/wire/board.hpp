@@ -35,11 +35,11 @@ class NodeMemory;
 
 class Board {
  public:
-  static constexpr std::uint32_t kFewest = 4;                  // sets of places of a kind, in a board for all
+  static constexpr std::uint32_t kFewestSets = 4;              // of places of a kind, but for who meets
   static constexpr std::size_t kInline = BoardLines::kInline;  // bytes that a line has room for
 
-  // Who shows data in an operation, as all ranks know: each; each, and all wait for all, so that nobody runs ahead; one alone, short data;
-  // one alone, in the large cells of all.
+  // Who shows data in an operation, as all ranks know: each; each, and all wait for all, so that nobody runs ahead; one alone; one alone,
+  // in the large cells of all.
   enum class Shows : std::uint8_t { kEach, kAll, kOne, kRow };
 
   // A power of two of sets, or none, of places of so many bytes, a multiple of a cache line.
@@ -124,7 +124,7 @@ class Board {
   // Any place of as many bytes as cell_bytes() or fewer.
   bool has_memory_for_all(Shows shows) noexcept {
     if (shows == Shows::kRow) return has_memory_for(kRow);
-    return has_memory_for(kSmall) && has_memory_for(kMiddle) && has_memory_for(kLarge) &&
+    return has_memory_for(kSmall) && has_memory_for(kLarge) && (shows == Shows::kAll || has_memory_for(kMiddle)) &&
            (shows != Shows::kOne || has_memory_for(kAlone));
   }
   // From a rank's first sleep in a wait to the end of that wait: who brings what it waits for looks whom to wake.
@@ -194,11 +194,11 @@ class Board {
   void wake_once(std::uint64_t op) noexcept;
   // ring() without asking, this process too: another thread of it may wait for a place.
   void ring_everybody() noexcept;
+  // Where nobody runs ahead, few cells are enough, and stay in a cache.
   Kind kind_of(std::size_t bytes, Shows shows) const noexcept {
     if (shows == Shows::kOne && bytes <= shape_.cells[kAlone].bytes) return kAlone;
     if (bytes <= shape_.cells[kSmall].bytes) return kSmall;
-    return bytes <= shape_.cells[kMiddle].bytes && shows != Shows::kAll ? kMiddle
-                                                                        : kLarge;  // few cells stay in a cache
+    return bytes <= shape_.cells[kMiddle].bytes && shows != Shows::kAll ? kMiddle : kLarge;
   }
   bool has_memory_for(Kind kind) noexcept { return has_memory_[kind].load(std::memory_order_relaxed) || reserve(kind); }
   bool reserve(Kind kind) noexcept;

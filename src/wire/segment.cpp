@@ -225,7 +225,7 @@ std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) & ~(kPag
 //     +-------+--------------+------------------------+
 //
 // holes: there is not memory behind all of it.
-constexpr std::size_t kLongestSpare = std::size_t{8} << 20;  // a board of 100 ranks
+constexpr std::size_t kLongestSpare = std::size_t{8} << 20;  // a board of 300 ranks
 constexpr unsigned kNumberBits = 40;
 constexpr std::uint64_t kHoles = std::uint64_t{1} << 63;
 static_assert(kLongestSpare / kPage < kHoles >> kNumberBits);
@@ -270,6 +270,7 @@ Status Segment::make_piece(std::size_t bytes, std::size_t reserved, std::uint64_
                    whole_pages(reserved) >> 10, std::strerror(errno));
   }
   if (!status) {
+    drop_piece(at, length);
     // Whoever tries again finds the space again, unless somebody came after.
     std::uint64_t end = begin + length;
     pieces.compare_exchange_strong(end, begin, std::memory_order_relaxed);

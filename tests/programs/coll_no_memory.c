@@ -1,6 +1,5 @@
 // A rank that finds no memory for what it would show the others (here for want of a higher limit on file sizes): short data go on, long ones
-// by pieces too, and what goes through cells is MPI_ERR_NO_MEM at each rank that needs that rank's data. Nobody waits for ever, and later
-// it works again.
+// by messages, and what is between is MPI_ERR_NO_MEM at each rank that needs that rank's data. Nobody waits for ever, and later it works again.
 #include <sys/resource.h>
 
 #include "coll.h"

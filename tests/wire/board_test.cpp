@@ -166,7 +166,7 @@ TEST_F(BoardTest, ShorterOnesRunFurtherAhead) {
   const Board::Shape shape = Board::shape_for_all(kRanks);
   open_all(shape);
   for (const Kind& kind : kinds_of(shape)) {
-    EXPECT_GE(kind.sets, Board::kFewest);
+    EXPECT_GE(kind.sets, Board::kFewestSets);
     for (std::uint64_t op = 1; op <= 2 * shape.lines; ++op) {
       ASSERT_EQ(boards[0]->is_free(op, kind.bytes, kind.shows), op <= kind.sets) << kind.bytes << " bytes, " << op;
       ASSERT_EQ(boards[0]->is_free(op, 0, kind.shows), op <= shape.lines) << "who shows nothing needs a line alone";
