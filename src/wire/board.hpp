@@ -47,14 +47,8 @@ class Board {
     std::uint32_t sets = 0;
     std::size_t bytes = 0;
   };
-  enum Kind : std::uint8_t {
-    kSmall,
-    kMiddle,
-    kLarge,
-    kAlone,
-    kKinds,
-    kRow = kKinds
-  };  // of places; a row is of large cells
+  // Of places; a row is of large cells.
+  enum Kind : std::uint8_t { kSmall, kMiddle, kLarge, kAlone, kKinds, kRow = kKinds };
   // The same at each rank.
   struct Shape {
     std::uint32_t lines;        // a power of two
