@@ -33,7 +33,7 @@ void build_allgather(Schedule& s, Buffer send, Buffer recv_each) {
 }
 
 void build_allgatherv(Schedule& s, Buffer send, const Blocks& recv) {
-  const MPI_Count* edges = s.edges([&](int i) { return recv[i].bytes(); });
+  const MPI_Count* edges = s.edges(s.size(), [&](int i) { return recv[i].bytes(); });
   if (edges != nullptr) build_gathered(s, Lengths::varying(edges), send, recv);
 }
 
@@ -43,7 +43,7 @@ void build_alltoall(Schedule& s, const Blocks& send, const Blocks& recv) {
   Call call{Lengths::equal(block), Image::of(send), Image::of(recv)};
   call.skips_empty = recv.leaves_out_empty(s.size());
   if (send.in_place()) {
-    const MPI_Count* edges = s.edges([&](int i) { return recv[i].bytes(); });
+    const MPI_Count* edges = s.edges(s.size(), [&](int i) { return recv[i].bytes(); });
     if (edges == nullptr) return;
     call.lengths = Lengths::varying(edges);
     call.input = Image::whole(put_aside(s, recv, edges));

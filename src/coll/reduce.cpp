@@ -53,7 +53,7 @@ void build_exscan(Schedule& s, Buffer own, void* result, Op& op) {
 
 void build_reduce_scatter(Schedule& s, const void* own, void* result, IntArray counts, Datatype& type, Op& op) {
   MPI_Count most = 0;
-  const MPI_Count* edges = s.edges([&](int i) {
+  const MPI_Count* edges = s.edges(s.size(), [&](int i) {
     most = counts[static_cast<std::size_t>(i)] > most ? counts[static_cast<std::size_t>(i)] : most;
     return counts[static_cast<std::size_t>(i)];
   });

@@ -89,14 +89,14 @@ class Schedule {
   // The same as packed data.
   Buffer scratch_bytes(MPI_Count bytes) noexcept;
 
-  // Where the blocks of the ranks begin, and where the last one ends, when they lie one after the other: size() + 1 numbers,
+  // Where the blocks of `ranks` ranks begin, and where the last one ends, when they lie one after the other: ranks + 1 numbers,
   // as long as the schedule lives. Null: memory ran out.
   template <class LengthOf>
-  const MPI_Count* edges(LengthOf&& length_of) noexcept {
-    auto* all = static_cast<MPI_Count*>(allocate((static_cast<std::size_t>(size_) + 1) * sizeof(MPI_Count)));
+  const MPI_Count* edges(int ranks, LengthOf&& length_of) noexcept {
+    auto* all = static_cast<MPI_Count*>(allocate((static_cast<std::size_t>(ranks) + 1) * sizeof(MPI_Count)));
     if (all == nullptr) return nullptr;
     all[0] = 0;
-    for (int i = 0; i < size_; ++i) all[i + 1] = all[i] + length_of(i);
+    for (int i = 0; i < ranks; ++i) all[i + 1] = all[i] + length_of(i);
     return all;
   }
 

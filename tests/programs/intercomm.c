@@ -143,6 +143,41 @@ static void everyone(void) {
   free(out);
 }
 
+// n items from each of the first group, half of them from each of the other one: they go to every other int. Then as many from
+// each rank as it says, the last rank's blocks first; then from one rank alone.
+static void gathered(int n) {
+  int sent = first_group ? n : n / 2, heard = first_group ? n / 2 : n, stride = heard + 3;
+  size_t most = (size_t)remote_size * stride * 2;
+  int *out = malloc(((size_t)n + 1) * sizeof *out), *in = malloc(most * sizeof *in);
+  int *counts = malloc((size_t)remote_size * 2 * sizeof *counts), *places = counts + remote_size;
+  MPI_Datatype spread;
+  MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &spread);
+  MPI_Type_commit(&spread);
+  for (int i = 0; i < sent; i++) out[i] = element(world_rank, 5, i);
+  for (size_t i = 0; i < most; i++) in[i] = -1;
+  RUN(Allgather, allgather, out, sent, MPI_INT, in, heard, spread, comm);
+  for (int r = 0; r < remote_size; r++)
+    for (int i = 0; i < heard; i++) CHECK_EQ(in[(r * heard + i) * 2], theirs(r, 5, i));
+  for (int i = 0; i < remote_size * heard; i++) CHECK_EQ(in[2 * i + 1], -1);
+  for (int r = 0; r < remote_size; r++) counts[r] = heard - heard / (r + 2), places[r] = stride * (remote_size - 1 - r);
+  for (size_t i = 0; i < most; i++) in[i] = -1;
+  RUN(Allgatherv, allgatherv, out, sent - sent / (rank + 2), MPI_INT, in, counts, places, spread, comm);
+  for (int r = 0; r < remote_size; r++)
+    for (int i = 0; i < stride; i++) {
+      CHECK_EQ(in[(places[r] + i) * 2], i < counts[r] ? theirs(r, 5, i) : -1);
+      CHECK_EQ(in[(places[r] + i) * 2 + 1], -1);
+    }
+  for (int r = 0; r < remote_size; r++) counts[r] = r == remote_size / 2 ? heard : 0, places[r] = 0;
+  for (size_t i = 0; i < most; i++) in[i] = -1;
+  RUN(Allgatherv, allgatherv, out, rank == size / 2 ? sent : 0, MPI_INT, in, counts, places, spread, comm);
+  for (int i = 0; i < heard; i++) CHECK_EQ(in[2 * i], theirs(remote_size / 2, 5, i));
+  for (int i = 0; i < heard; i++) CHECK_EQ(in[2 * i + 1], -1);
+  MPI_Type_free(&spread);
+  free(counts);
+  free(in);
+  free(out);
+}
+
 static void barriers(void) {
   MPI_Comm node;
   int on_node;
@@ -327,6 +362,7 @@ int main(int argc, char** argv) {
       int roots = first_group ? size : remote_size;
       for (int root = 0; root < roots; root++) rooted(root);
       everyone();
+      for (int n = 0; n < 70000; n = n * 40 + 1) gathered(n);  // 0, 1, 41, 1641, 65641
       barriers();
     }
     merged(0, 1, 1);
