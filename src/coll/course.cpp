@@ -36,12 +36,12 @@ Course by_root(Member me, const Round& all, std::size_t piece) noexcept {
 }
 
 Turn::Shows Run::data_by_way(unsigned turn) const noexcept {
-  return course_.way == Way::kPieces && turn != 0 ? data_of_pieces(round_of(turn)) : Turn::Shows::kAll;
+  return way() == Way::kPieces && turn != 0 ? data_of_pieces(round_of(turn)) : Turn::Shows::kAll;
 }
 
 std::size_t Run::shown_bytes_by_way(unsigned turn) const noexcept {
   const Round& round = course_.round;
-  switch (course_.way) {
+  switch (way()) {
     case Way::kMessages:
       return 0;
     case Way::kParts:
@@ -88,7 +88,9 @@ void Run::show_piece(unsigned turn, Turn& now) noexcept {
   if (own.round.shows.type == nullptr) return now.show_nothing(own.round.wakes);
   if (own.round.is_apart) return show_of_each(own, now);
   now.show(now.bytes(), own.round.wakes, own.bytes, [&](std::byte* to) {
-    std::memcpy(to, advance(own.round.shows.data, static_cast<MPI_Count>(own.at)), own.bytes);
+    board_.costs().time(wire::Copy::kFill, own.bytes, [&] {
+      std::memcpy(to, advance(own.round.shows.data, static_cast<MPI_Count>(own.at)), own.bytes);
+    });
   });
 }
 
@@ -98,8 +100,9 @@ void Run::show_of_each(const Piece& own, Turn& now) noexcept {
   now.show(now.bytes(), own.round.wakes, blocks * own.bytes, [&](std::byte* to) {
     const auto* from = static_cast<const std::byte*>(own.round.shows.data) + own.at;
     for (std::size_t i = 0; i < blocks; ++i) {
-      if (blocks == 1 || i != size_of(comm_.rank))
-        std::memcpy(to + i * own.bytes, from + i * own.round.each, own.bytes);
+      if (blocks != 1 && i == size_of(comm_.rank)) continue;
+      board_.costs().time(wire::Copy::kFill, own.bytes,
+                          [&] { std::memcpy(to + i * own.bytes, from + i * own.round.each, own.bytes); });
     }
   });
 }
@@ -112,7 +115,11 @@ void Run::take_of_each(const Piece& all, Turn& now) noexcept {
     const std::byte* from = rank == comm_.rank ? static_cast<const std::byte*>(round.shows.data) + round.at + all.at
                                                : now.place(rank, blocks_of(round) * all.bytes) + block * all.bytes;
     std::byte* const to = static_cast<std::byte*>(round.to.data) + size_of(rank) * round.each + all.at;
-    if (to != from) std::memcpy(to, from, all.bytes);
+    if (rank == comm_.rank) {
+      if (to != from) std::memcpy(to, from, all.bytes);
+    } else {
+      board_.costs().time(wire::Copy::kEmpty, all.bytes, [&] { std::memcpy(to, from, all.bytes); });
+    }
   }
 }
 
@@ -124,8 +131,10 @@ Run::Next Run::take_piece(unsigned turn, Turn& now) noexcept {
     if (all.round.is_apart) {
       take_of_each(all, now);
     } else if (all.round.to.type != nullptr) {
-      std::memcpy(advance(all.round.to.data, static_cast<MPI_Count>(all.at)), now.place(all.round.first, all.bytes),
-                  all.bytes);
+      board_.costs().time(wire::Copy::kEmpty, all.bytes, [&] {
+        std::memcpy(advance(all.round.to.data, static_cast<MPI_Count>(all.at)), now.place(all.round.first, all.bytes),
+                    all.bytes);
+      });
     }
     status_ = now.status();
   }
@@ -134,7 +143,7 @@ Run::Next Run::take_piece(unsigned turn, Turn& now) noexcept {
 
 void Run::show_by_way(unsigned turn, Turn& now, Turn* before) noexcept {
   const Round& round = course_.round;
-  switch (course_.way) {
+  switch (way()) {
     case Way::kMessages:
       return now.show_nothing(Turn::kNobody);
     case Way::kParts: {
@@ -161,15 +170,36 @@ bool Run::has_memory_for_pieces() const noexcept {
   });
 }
 
+// In place what others want would be written over; an allreduce takes care of that.
+bool Run::is_over() const noexcept {
+  const Round& round = course_.round;
+  const bool gives = round.shows.type != nullptr, takes = round.to.type != nullptr;
+  return gives && takes && round.shows.data == round.to.data && round.except != comm_.rank;
+}
+
+// Data by pieces of two ranks; of more, whose pieces stay in a cache that all share, reading loses. The same at both: of what they have
+// shown, and the number of the turn. Of 2048 turns 64 go the other way, so that there is something to time.
+bool Run::is_better_read(Places& places, const Turn& now) const noexcept {
+  if (comm_.size != 2 || course_.round.op != nullptr || !board_.reaches_all()) return false;
+  const bool other = now.op() % 2048 / 64 == 1;
+  return is_cheaper_read(places.of(0).costs, places.of(1).costs) != other && places.all_good();
+}
+
+// One fills while the other empties where each has a core, and only one has data.
+bool Run::is_cheaper_read(wire::CopyMeans a, wire::CopyMeans b) const noexcept {
+  const auto mean = [](float x, float y) { return x == 0 ? y : y == 0 ? x : (x + y) / 2; };
+  const float fill = mean(a.fill, b.fill), empty = mean(a.empty, b.empty), read = mean(a.read, b.read);
+  if (fill == 0 || empty == 0) return false;
+  return read < (course_.round.one_shows && board_.has_cores() ? std::max(fill, empty) : fill + empty);
+}
+
 // Null: others must not read it, or this rank cannot read theirs, or has no memory to show it.
 const void* Run::data_to_read() const noexcept {
   const Round& round = course_.round;
   if (course_.way == Way::kPieces && !has_memory_for_pieces()) return nullptr;
   const bool gives = round.shows.type != nullptr, takes = round.to.type != nullptr;
-  // In place what others want would be written over; an allreduce takes care of that, and a piece is shown before any is taken over it.
-  const bool is_over = gives && takes && round.shows.data == round.to.data && round.except != comm_.rank;
   if (course_.way == Way::kAllreduce || (course_.way == Way::kPieces && round.op != nullptr)) return round.shows.data;
-  if (is_over && course_.way != Way::kPieces) return nullptr;
+  if (is_over() && course_.way != Way::kPieces) return nullptr;  // a piece is shown before any is taken over it
   if (course_.way != Way::kRead && course_.way != Way::kPieces) return round.shows.data;
   if (gives && !(round.shows.type->contiguous && size_of(round.shows.bytes()) == round.bytes)) return nullptr;
   if (takes && !(round.to.type->contiguous && size_of(round.to.bytes()) == round.each)) return nullptr;
@@ -178,13 +208,13 @@ const void* Run::data_to_read() const noexcept {
 
 Place Run::place(unsigned turn) const noexcept {
   const void* result = course_.round.to.data;
-  if (turn == 0) return {.data = data_to_read(), .result = result};
+  if (turn == 0) return {.data = data_to_read(), .result = result, .good = !is_over(), .costs = board_.costs().means()};
   if (turn == 1 && course_.way == Way::kAllreduce) return {.data = result, .good = good_};
   return {.good = good_, .part = part_};
 }
 
 Run::Next Run::act_by_way(unsigned turn, Turn& now) noexcept {
-  switch (course_.way) {
+  switch (way()) {
     case Way::kMessages:
       return Next::kMessages;
     case Way::kParts:
@@ -200,8 +230,11 @@ Run::Next Run::act_by_way(unsigned turn, Turn& now) noexcept {
   Places places(comm_, board_, now);
   if (turn == 0) {
     if (!places.all([](int, Place place) { return place.data != nullptr; })) return Next::kMessages;
-    if (course_.way == Way::kPieces) return Next::kTurn;
-    part_ = good_ = course_.way == Way::kRead ? read_blocks(places) : combine(places);
+    if (course_.way == Way::kPieces) {
+      is_read_ = is_better_read(places, now);
+      if (!is_read_) return Next::kTurn;
+    }
+    part_ = good_ = way() == Way::kRead ? read_blocks(places) : combine(places);
     return Next::kTurn;
   }
   if (turn == 1 && course_.way == Way::kAllreduce) {

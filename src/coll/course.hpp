@@ -10,7 +10,8 @@
 //            kReduce, kShare  two: the same, each combines a part of the operands: for the root's result, for its own
 //            kAllreduce  three: the same, and between them all read the parts of the others
 //            kPieces     one, to see that all agree; then one for each piece, through cells: of the root's data, of the operands for
-//                        it, of what all give to all; of an allreduce of the operands for rank 0, and then of its result
+//                        it, of what all give to all; of an allreduce of the operands for rank 0, and then of its result. Data
+//                        of two ranks are read instead, as by kRead, where they have found that it costs less (wire/copy_costs.hpp)
 //            kMessages   one, to see that all agree, since ranks that go different ways would wait for each other, or only to meet
 //                        (started.cpp); then by messages
 //          Data that do not lie in one piece somewhere, and what could not be read in the end, go by messages: all ranks know the
@@ -100,7 +101,7 @@ class Run {
 
   // For the course once more.
   void restart() noexcept {
-    has_part_ = false;
+    has_part_ = is_read_ = false;
     status_ = Status::ok();
   }
 
@@ -134,7 +135,7 @@ class Run {
 
  private:
   bool waits_for_all(unsigned turn) const noexcept {
-    return course_.way != Way::kCell && (course_.way != Way::kPieces || turn == 0);
+    return course_.way != Way::kCell && (way() != Way::kPieces || turn == 0);
   }
   // The same of all ways but kCell, which is inline: nearly all calls are of it (docs/decisions/hot-pages.md).
   Turn::Shows data_by_way(unsigned turn) const noexcept;
@@ -142,6 +143,7 @@ class Run {
   void show_by_way(unsigned turn, Turn& now, Turn* before) noexcept;
   Next act_by_way(unsigned turn, Turn& now) noexcept;
   Pieces pieces_of(const Round& round) const noexcept;
+  Way way() const noexcept { return is_read_ ? Way::kRead : course_.way; }
   const Round& round_of(unsigned turn) const noexcept { return turn > then_after_ ? course_.then : course_.round; }
   struct Piece {
     const Round& round;
@@ -155,6 +157,9 @@ class Run {
   void take_of_each(const Piece& all, Turn& now) noexcept;
   Next take_piece(unsigned turn, Turn& now) noexcept;
   Place place(unsigned turn) const noexcept;
+  bool is_over() const noexcept;
+  bool is_better_read(Places& places, const Turn& now) const noexcept;
+  bool is_cheaper_read(wire::CopyMeans a, wire::CopyMeans b) const noexcept;
   bool has_memory_for_pieces() const noexcept;
   const void* data_to_read() const noexcept;
   void take_parts(Turn& now) noexcept;
@@ -170,6 +175,7 @@ class Run {
   MPI_Count good_ = 0;         // of the turn before
   MPI_Count part_ = 0;         // of an allreduce: the items of this rank's part that it has combined
   bool has_part_ = false;
+  bool is_read_ = false;  // though by pieces
   Status status_ = Status::ok();
 };
 

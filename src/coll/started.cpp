@@ -287,6 +287,7 @@ Status open_board(mpi::Comm& comm, wire::Board& common, const Course& course, Bo
   if (!*opened) return drop(), agreed;
   own->keep();
   own->set_reaches_all(common.reaches_all());
+  own->set_ranks_on_a_core(common.ranks_on_a_core());
   operation->own_board = std::move(own);
   operation->board = operation->own_board.get();
   operation->run.emplace(comm, *operation->board, operation->course);

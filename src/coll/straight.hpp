@@ -14,6 +14,7 @@ struct Place {
   const void* result = nullptr;  // where the others may write
   MPI_Count good = 0;            // items, or whether all went well
   MPI_Count part = 0;            // in the last turn of an allreduce: items of this rank's part that are in its result
+  wire::CopyMeans costs{};       // in the first turn of data by pieces, with `good`, that they may be read instead
 };
 static_assert(sizeof(Place) <= wire::Board::kInline);
 

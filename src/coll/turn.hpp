@@ -42,6 +42,8 @@ class Turn {
       : comm_(comm), board_(board), bytes_(bytes), op_(op), shows_(shows), is_apart_(true) {}
 
   std::size_t bytes() const noexcept { return bytes_; }
+  // Its number on the board, the same at each rank.
+  std::uint64_t op() const noexcept { return op_; }
   // `write` writes what this rank shows, `bytes` of it; `claim`: the bytes of all that it brings; `wakes`: Wakes, or a rank.
   template <class Write>
   void show(std::size_t claim, int wakes, std::size_t bytes, Write&& write) noexcept {

@@ -71,9 +71,7 @@ struct FetchFrom {
 struct CtsPrefix {
   std::uint64_t sender;
   std::uint64_t receiver;
-  static constexpr std::uint64_t kNextByBoth = std::uint64_t{1} << 63;  // an address has 57 bits at most
-  std::uint64_t
-      to;  // where it may be written, 0: nowhere; and whether the next one of its kind is better copied by both sides
+  std::uint64_t to;  // where it may be written; 0: nowhere
 };
 struct DataPrefix {
   std::uint64_t receiver;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "p2p/receive.hpp"
 #include "vci/domain.hpp"
 #include "vci/vci.hpp"
@@ -18,51 +17,61 @@ struct Pull : vci::Task {
   wire::PeerMemory* memory;
   wire::Offer offer;
   wire::Claims<> claims;
-  wire::FasterWayOfMany* times;  // of its kind; null: nobody asks how long it takes
-  std::uint64_t sender;          // its name at the peer
+  std::uint64_t sender;  // its name at the peer
   std::byte* to;
   std::size_t unit;
   std::uint64_t seen;  // bytes that had arrived when it was stepped last
   std::uint32_t rounds_in_vain = 0;
   std::uint32_t patience;
   bool plain;
-  bool at_once;          // alone, or while the sender writes
+  bool at_once;          // or after rounds in vain
+  bool alone;            // the sender has not been asked for anything
   bool claimed = false;  // anything
   bool failed = false;
   bool reading = false;  // with no lock held
 };
 
-std::uint32_t units_to_copy(const wire::Claims<>& claims, wire::Offer offer, const vci::Domain& domain,
+std::uint32_t units_to_copy(const wire::Claims<>& claims, bool by_both, const vci::Domain& domain,
                             std::size_t unit) noexcept {
   const auto most = static_cast<std::uint32_t>(std::max<std::size_t>(domain.profile().pull_bytes / unit, 1));
-  return offer.is_for_both() ? claims.fair(most) : most;
+  return by_both ? claims.fair(most) : most;
 }
 
 namespace {
 
-// Both sides copy from where cells take so many times as long.
-constexpr float kBothFrom = 1.3f;
-
-// The receive needs its pull no more, having got so many bytes, or 0: it was given up.
-void let_go(ReceiveRequest& receive, std::size_t bytes) noexcept {
+// The receive needs its pull no more.
+void let_go(ReceiveRequest& receive) noexcept {
   Pull& pull = *std::exchange(receive.pull, nullptr);
   const FinPrefix fin{pull.sender, 0};
   if (pull.claimed) answer(receive, kFin, &fin, sizeof fin);
-  if (pull.times != nullptr) pull.times->end(pull.offer.is_for_both(), bytes, kBothFrom, now_ns);
   pull.receive = nullptr;
 }
 
 void complete(ReceiveRequest& receive) noexcept {
-  if (receive.pull != nullptr) let_go(receive, receive.expected);
+  if (receive.pull != nullptr) let_go(receive);
   finish(receive);
+}
+
+// Asks the sender for what this one does not read. `to`: where it may be written; null: nowhere.
+void ask(ReceiveRequest& receive, std::uint64_t sender, const std::byte* to) noexcept {
+  const CtsPrefix cts{sender, reinterpret_cast<std::uint64_t>(&receive), reinterpret_cast<std::uint64_t>(to)};
+  answer(receive, kCts, &cts, sizeof cts);
+}
+
+// Reading stops, so the sender has to push the rest.
+void ask_for_rest(Pull& pull) noexcept {
+  if (std::exchange(pull.alone, false)) ask(*pull.receive, pull.sender, nullptr);
 }
 
 // Claims units and reads them. REQUIRES: the VCI's lock, which is let go meanwhile. True: something moved.
 bool read_some(Pull& pull) noexcept NO_THREAD_SAFETY_ANALYSIS {
   ReceiveRequest& receive = *pull.receive;
-  if (!pull.plain && pull.memory->way() == wire::PeerMemory::Way::kRefused)
-    return false;  // since another message failed
-  const wire::Units got = pull.claims.claim(units_to_copy(pull.claims, pull.offer, receive.vci->domain(), pull.unit));
+  if (!pull.plain && pull.memory->way() == wire::PeerMemory::Way::kRefused) {  // since another message failed
+    ask_for_rest(pull);
+    return false;
+  }
+  const bool by_both = pull.offer.is_for_both() && !pull.alone;
+  const wire::Units got = pull.claims.claim(units_to_copy(pull.claims, by_both, receive.vci->domain(), pull.unit));
   if (got.count == 0) return false;
   pull.claimed = true;
   const std::uint64_t at = std::uint64_t{got.first} * pull.unit;
@@ -76,6 +85,7 @@ bool read_some(Pull& pull) noexcept NO_THREAD_SAFETY_ANALYSIS {
   pull.seen = receive.arrived;
   if (n < bytes) {
     pull.failed = true;
+    ask_for_rest(pull);
     const PushPrefix rest{pull.sender, at + n, bytes - n};
     answer(receive, kPush, &rest, sizeof rest);
   }
@@ -107,6 +117,15 @@ bool step_pull(vci::Task& task) NO_THREAD_SAFETY_ANALYSIS {
   return moved;
 }
 
+// Whether this side is to copy all of a message that its sender would rather not push: where the sender may not write, lacks a core, or
+// has messages of its own read, as this one's process does in an exchange.
+bool goes_alone(const ReceiveRequest& receive, const RtsPrefix& rts, wire::PeerMemory& memory) noexcept {
+  if (!wire::Offer(rts.offer).is_for_both()) return false;
+  if (!may_be_written(receive.args.channel, rts.total)) return true;
+  const wire::SingleCopy& all = memory.all();
+  return !all.always_both() && (receive.vci->domain().ranks_on_a_core() > 1 || all.has_offers_to_copy());
+}
+
 // Null when the message can't be read: then the sender pushes all of it.
 Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept NO_THREAD_SAFETY_ANALYSIS {
   vci::Lane* lane = nullptr;
@@ -132,11 +151,8 @@ Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept NO_THREA
   pull->seen = receive.arrived;
   pull->plain = memory->is_plain(offer);
   pull->at_once = pull->plain || offer.is_for_both();
+  pull->alone = pull->plain || goes_alone(receive, rts, *memory);
   pull->patience = pull->at_once ? 0 : receive.vci->domain().profile().pull_after;
-  wire::ByBoth* by_both = lane->tx().by_both(rts.total);
-  const bool is_timed = by_both != nullptr && !pull->plain && may_go_by_both(receive.args.channel, rts.total);
-  pull->times = is_timed ? &by_both->of_received : nullptr;
-  if (is_timed) pull->times->begin(offer.is_for_both(), now_ns);
   return pull;
 }
 
@@ -145,7 +161,7 @@ Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept NO_THREA
 bool detach_pull(ReceiveRequest& receive) noexcept {
   if (receive.pull == nullptr) return true;
   if (receive.pull->reading) return false;
-  let_go(receive, 0);
+  let_go(receive);
   return true;
 }
 
@@ -154,14 +170,9 @@ void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept
   receive.pull = pull;
   receive.fetching = nullptr;
   vci::Vci& vci = *receive.vci;
-  // A plain copy needs no help, and a process that sends to itself would only help itself by way of cells.
-  if (pull == nullptr || !pull->plain) {
-    const bool both = pull != nullptr && pull->offer.is_for_both();
-    const bool next_by_both = pull != nullptr && pull->times != nullptr && pull->times->wanted();
-    const CtsPrefix cts{
-        rts.sender, reinterpret_cast<std::uint64_t>(&receive),
-        (both ? reinterpret_cast<std::uint64_t>(pull->to) : 0) | (next_by_both ? CtsPrefix::kNextByBoth : 0)};
-    answer(receive, kCts, &cts, sizeof cts);
+  // A process that sends to itself would only help itself by way of cells.
+  if (pull == nullptr || !pull->alone) {
+    ask(receive, rts.sender, pull != nullptr && pull->offer.is_for_both() ? pull->to : nullptr);
   }
   if (pull != nullptr) vci.add_idle_task(*pull);  // not before the answer: a fin may not pass it
 }
@@ -169,7 +180,9 @@ void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept
 void on_data(vci::Vci&, const wire::Packet& packet) {
   const auto prefix = packet.prefix_as<DataPrefix>();
   auto& receive = *reinterpret_cast<ReceiveRequest*>(prefix.receiver);
-  receive.take(prefix.at, packet.payload, packet.payload_bytes);
+  const auto take = [&] { receive.take(prefix.at, packet.payload, packet.payload_bytes); };
+  Pull* pull = receive.pull;
+  pull != nullptr ? pull->memory->all().costs().time(wire::Copy::kEmpty, packet.payload_bytes, take) : take();
   if (receive.arrived == receive.expected) complete(receive);
 }
 

@@ -10,7 +10,7 @@ namespace heddle::p2p {
 void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept;
 
 // A collective's receive may be revoked (loss.hpp), and then nobody may write into its buffer any more. Of very long ones cells win.
-inline bool may_go_by_both(Channel channel, std::uint64_t bytes) noexcept {
+inline bool may_be_written(Channel channel, std::uint64_t bytes) noexcept {
   return channel == Channel::kUser && bytes <= 2 << 20;
 }
 
@@ -18,7 +18,7 @@ inline bool may_go_by_both(Channel channel, std::uint64_t bytes) noexcept {
 bool detach_pull(ReceiveRequest& receive) noexcept;
 
 // How much of a message a side claims at once that copies by itself: as the profile says; of one for both, an even part.
-std::uint32_t units_to_copy(const wire::Claims<>& claims, wire::Offer offer, const vci::Domain& domain,
+std::uint32_t units_to_copy(const wire::Claims<>& claims, bool by_both, const vci::Domain& domain,
                             std::size_t unit) noexcept;
 
 }  // namespace heddle::p2p

@@ -21,22 +21,19 @@ constexpr std::uint32_t kClaimed = 4;
 // The most that it writes at once: who else wants the lane waits meanwhile.
 constexpr std::uint32_t kMostWritten = 8;
 
-// Whether both sides are to copy a message that is offered.
-bool is_for_both(const SendRequest& send, vci::Lane& lane, wire::PeerMemory& memory) noexcept {
-  const std::size_t total = send.cursor.total();
-  if (!may_go_by_both(send.args.channel, total) || !memory.is_known_to_be_read()) return false;
-  return memory.all().always_both() || lane.tx().next_is_for_both(total);
+// Whether a message that is offered is to be read, and perhaps written, instead of sent.
+bool is_to_be_copied(vci::Lane& lane, wire::PeerMemory& memory) noexcept {
+  if (!memory.is_known_to_be_read()) return false;
+  return memory.all().always_both() || lane.tx().next_goes_another_way() || memory.all().costs().next_is_read();
 }
 
 void make_offer(SendRequest& send, vci::Lane& lane, std::size_t unit) noexcept {
   wire::PeerMemory* memory = lane.tx().memory();
   const std::size_t total = send.cursor.total();
   const std::size_t units = (total + unit - 1) / unit;
-  if (memory == nullptr || !send.cursor.contiguous() || total < send.vci->domain().profile().single_copy_from ||
-      units > UINT32_MAX) {
-    return;
-  }
-  const bool both = is_for_both(send, lane, *memory);
+  if (memory == nullptr || !send.cursor.contiguous() || units > UINT32_MAX) return;
+  const bool both = is_to_be_copied(lane, *memory);
+  if (!both && total < send.vci->domain().profile().single_copy_from) return;
   send.cursor.seek(0);
   send.offer = memory->all().offer(send.cursor.data(), send.stays || both ? 0 : 1, both);
   if (send.offer) send.claims = memory->claims(send.offer, static_cast<std::uint32_t>(units));
@@ -47,7 +44,7 @@ wire::Units units_of(const Range& range, std::size_t unit) noexcept {
 }
 
 std::uint32_t units_to_write(const SendRequest& send, std::size_t unit) noexcept {
-  return std::min<std::uint32_t>(units_to_copy(send.claims, send.offer, send.vci->domain(), unit), kMostWritten);
+  return std::min<std::uint32_t>(units_to_copy(send.claims, true, send.vci->domain(), unit), kMostWritten);
 }
 
 // What to push next; null when the rest is the receiver's.
@@ -167,12 +164,7 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
     }
     note_pushed(send, false);
     send.receiver = prefix.receiver;
-    send.target = prefix.to & ~CtsPrefix::kNextByBoth;
-    // The answer to another message says nothing of these.
-    wire::ByBoth* by_both = send.lane->tx().by_both(send.cursor.total());
-    if (by_both != nullptr && send.offer && may_go_by_both(send.args.channel, send.cursor.total())) {
-      by_both->wanted = (prefix.to & CtsPrefix::kNextByBoth) != 0;
-    }
+    send.target = prefix.to;
     if (send.claims) send.lane->tx().memory()->way();  // for the next one to this peer
     send.everything_there = send.cursor.total() == 0;
     if (!send.claims) send.mine = {send.pushed, send.cursor.total() - send.pushed};

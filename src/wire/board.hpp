@@ -28,6 +28,7 @@
 #include "base/cpu.hpp"
 #include "base/status.hpp"
 #include "wire/board_lines.hpp"
+#include "wire/copy_costs.hpp"
 
 namespace heddle::wire {
 
@@ -172,6 +173,7 @@ class Board {
   void set_ranks_on_a_core(std::uint32_t ranks) noexcept { ranks_on_a_core_ = ranks; }
   std::uint32_t ranks_on_a_core() const noexcept { return ranks_on_a_core_; }
   bool has_cores() const noexcept { return ranks_on_a_core_ == 1; }
+  CopyCosts& costs() noexcept;
   // Between `here` and `address` in a rank's memory. REQUIRES: reaches_all(). False: not all of it.
   bool read(std::uint32_t rank, std::uint64_t address, std::byte* here, std::size_t bytes) noexcept;
   bool write(std::uint32_t rank, std::uint64_t address, const std::byte* here, std::size_t bytes) noexcept;

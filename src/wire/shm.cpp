@@ -106,7 +106,9 @@ bool ShmLane::send_cell(const Header& header, const void* prefix, Payload& paylo
   if (!producer_.has_room(1) || !wire_->take_cell(*this, kind, &ref.offset)) return false;
   auto* cell = wire_->segment_->at<std::byte>(ref.offset);
   if (kind == 0 && payload.fill == nullptr) {
-    filler_.fill(cell, static_cast<const std::byte*>(payload.data), payload.bytes);
+    wire_->single_copy_.costs().time(Copy::kFill, payload.bytes, [&] {
+      filler_.fill(cell, static_cast<const std::byte*>(payload.data), payload.bytes);
+    });
   } else {
     payload.take(cell, payload.bytes);
   }

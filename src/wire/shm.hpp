@@ -70,10 +70,7 @@ class ShmLane final : public TxLane {
         memory_(memory),
         pool_(&pool) {}
   PeerMemory* memory() noexcept override { return memory_; }
-  ByBoth* by_both(std::size_t bytes) noexcept override { return &by_both_[bytes >= kVeryLong]; }
-  bool next_is_for_both(std::size_t bytes) noexcept override {
-    return by_both_[bytes >= kVeryLong].wanted || filler_.next_goes_another_way();
-  }
+  bool next_goes_another_way() noexcept override { return filler_.next_goes_another_way(); }
   bool has_room() noexcept override { return producer_.has_room(1) || drop(); }
 
   bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept override {
@@ -110,8 +107,6 @@ class ShmLane final : public TxLane {
   PeerMemory* memory_;
   CellPool* pool_;
   CellFiller filler_;
-  static constexpr std::size_t kVeryLong = 512 << 10;  // a byte of these costs another time
-  ByBoth by_both_[2];
   // Guarded by pool_->lock: the cells in flight, oldest first, as offset + kind, and how many of each kind.
   static constexpr std::uint32_t kMostInFlight = kCellKinds[0].per_lane + kCellKinds[1].per_lane;
   std::uint64_t cells_[kMostInFlight] = {};

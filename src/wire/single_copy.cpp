@@ -85,9 +85,13 @@ std::size_t PeerMemory::read(Offer offer, std::uint64_t address, std::uint64_t a
 }
 
 std::size_t PeerMemory::read_by_kernel(std::uint64_t address, std::byte* to, std::size_t bytes) noexcept {
-  return by_kernel(bytes, [&](pid_t pid, std::size_t done) {
-    return all_->reader_->read(pid, address + done, to + done, bytes - done);
+  std::size_t n = 0;
+  all_->costs_.time(Copy::kRead, bytes, [&] {
+    n = by_kernel(bytes, [&](pid_t pid, std::size_t done) {
+      return all_->reader_->read(pid, address + done, to + done, bytes - done);
+    });
   });
+  return n;
 }
 
 // Calls `step` until all bytes are through, or one fails.
@@ -197,11 +201,13 @@ Offer SingleCopy::offer(const void* data, std::uint32_t taken, bool both) noexce
   }
   auto& block = *segment_->at<PlainClaimBlock>(offset);
   const std::uint64_t shared = segment_->offset_of(data);
+  if (both) to_copy_.fetch_add(1, std::memory_order_relaxed);
   block.address = shared != 0 ? shared : reinterpret_cast<std::uint64_t>(data);
   return {offset, shared != 0, both, block.open(taken)};
 }
 
 void SingleCopy::withdraw(Offer offer) noexcept {
+  if (offer.is_for_both()) to_copy_.fetch_sub(1, std::memory_order_relaxed);
   LockGuard guard(lock_);
   free_.push_back(offer.offset());
 }

@@ -25,6 +25,7 @@
 
 #include "base/lock.hpp"
 #include "wire/claim.hpp"
+#include "wire/copy_costs.hpp"
 #include "wire/memory_reader.hpp"
 #include "wire/segment.hpp"
 
@@ -133,6 +134,9 @@ class SingleCopy {
   // Both sides are to copy, whatever the lane. REQUIRES: it is not turned off.
   bool always_both() const noexcept { return reader_->both(); }
   const SingleCopyStats& stats() const noexcept { return stats_; }
+  CopyCosts& costs() noexcept { return costs_; }
+  // Whether some that were offered for both have not been withdrawn.
+  bool has_offers_to_copy() const noexcept { return to_copy_.load(std::memory_order_relaxed) != 0; }
 
  private:
   friend class PeerMemory;
@@ -144,6 +148,8 @@ class SingleCopy {
   std::unique_ptr<MemoryReader> reader_;
   std::unique_ptr<PeerMemory[]> peers_;
   SingleCopyStats stats_;
+  CopyCosts costs_;
+  std::atomic<std::uint32_t> to_copy_{0};
   Lock lock_;
   std::vector<std::uint64_t> free_ GUARDED_BY(lock_);
 };

@@ -11,7 +11,6 @@
 
 #include "base/doorbell.hpp"
 #include "base/status.hpp"
-#include "wire/faster_way.hpp"
 #include "wire/packet.hpp"
 #include "wire/types.hpp"
 
@@ -71,12 +70,6 @@ enum class Sent {
   kWakeWanted,  // yes, and the receiver sleeps: call wake() soon
 };
 
-// Whether long messages are copied by both sides through memory(), instead of being sent: as who receives them has measured.
-struct ByBoth {
-  FasterWayOfMany of_received;  // that come from there; guarded by the lock of the VCI
-  bool wanted = false;          // there; guarded by the lock of the lane
-};
-
 // A one-way FIFO from one VCI of this process to one VCI of one process.
 class TxLane {
  public:
@@ -95,11 +88,9 @@ class TxLane {
   virtual bool is_away() const noexcept { return false; }
   // The memory of the process at the other end, if this wire can read it (single_copy.hpp); null otherwise.
   virtual PeerMemory* memory() noexcept { return nullptr; }
-  // What is known of messages of so many bytes. Null without memory().
-  virtual ByBoth* by_both(std::size_t) noexcept { return nullptr; }
-  // Asked once for each long message that may be copied by both sides: whether it is to be, as its receiver has measured or because
-  // to fill cells is slow here; now and then it is to be sent all the same, for the lane to learn.
-  virtual bool next_is_for_both(std::size_t) noexcept { return false; }
+  // Asked once for each long message that may be copied through memory() instead of being sent: whether to fill cells is slow here, so
+  // that it is to be; now and then it is to be sent all the same, for the lane to learn.
+  virtual bool next_goes_another_way() noexcept { return false; }
   // With memory(): whether a packet without payload would find room. What is, stays while the caller holds the lane.
   virtual bool has_room() noexcept { return true; }
 

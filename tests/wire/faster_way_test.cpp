@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <functional>
 
 namespace heddle::wire {
 namespace {
@@ -69,85 +68,6 @@ TEST_F(FasterWayTest, OneThatLostItsCoreChangesNothing) {
   others_of(1000, 1, 0.9f);
   EXPECT_FALSE(way.is_other());
 }
-
-// Messages of which GetParam() are under way at once, sent by one who hears of a wish with the answer to a later message. Each takes
-// `first` or `other` ns for each of its bytes; those of the first way end together, those of the other one after the other.
-class FasterWayOfManyTest : public testing::TestWithParam<int> {
- protected:
-  // How many of n bursts went the other way.
-  int run(int n, std::int64_t first, std::int64_t other, bool obeys = true) {
-    int others = 0;
-    for (int i = 0; i < n; ++i) {
-      const bool goes = obeys && heard;
-      others += goes;
-      for (int m = 0; m < GetParam(); ++m) {
-        way.begin(goes, clock);
-        heard = way.wanted();
-      }
-      if (!goes) now += GetParam() * first * std::int64_t{kBytes};
-      for (int m = 0; m < GetParam(); ++m) {
-        if (goes) now += other * std::int64_t{kBytes};
-        way.end(goes, kBytes, 1.3f, clock);
-      }
-    }
-    return others;
-  }
-
-  static constexpr std::size_t kBytes = 100;
-  std::int64_t now = 1;
-  std::function<std::int64_t()> clock = [this] { return now; };
-  FasterWayOfMany way;
-  bool heard = false;
-};
-
-TEST_P(FasterWayOfManyTest, WhatCountsIsHowLongAllOfABurstTakes) {
-  EXPECT_GE(run(20'000, 30, 10), 18'000);
-  EXPECT_TRUE(way.is_other());
-  EXPECT_LE(run(100'000, 10, 30), 20'000);
-  EXPECT_FALSE(way.is_other());
-}
-
-TEST_P(FasterWayOfManyTest, OfTwoThatTakeTheSameTheFirstIsKept) {
-  EXPECT_LE(run(10'000, 10, 10), 1000);
-  EXPECT_FALSE(way.is_other());
-}
-
-TEST_P(FasterWayOfManyTest, WhoTakesOneWayAloneIsTimedNoMore) {
-  EXPECT_EQ(run(1000, 30, 10, false), 0);
-  EXPECT_FALSE(way.is_other());
-}
-
-TEST_P(FasterWayOfManyTest, OneThatIsGivenUpIsNoMeasurement) {
-  way.begin(false, clock);
-  now += 1'000'000;
-  way.end(false, 0, 1.3f, clock);
-  run(2000, 10, 10);
-  EXPECT_FALSE(way.is_other());
-}
-
-// Never is none under way.
-TEST(FasterWayOfMany, AStreamWithoutEndIsTimedToo) {
-  std::int64_t now = 1;
-  const auto clock = [&now] { return now; };
-  FasterWayOfMany way;
-  std::deque<bool> under_way;
-  const auto run = [&](int n, std::int64_t first, std::int64_t other) {
-    for (int i = 0; i < n; ++i) {
-      under_way.push_back(way.wanted());
-      way.begin(under_way.back(), clock);
-      if (under_way.size() < 5) continue;
-      now += under_way.front() ? other : first;
-      way.end(under_way.front(), 1, 1.3f, clock);
-      under_way.pop_front();
-    }
-  };
-  run(20'000, 300, 100);
-  EXPECT_TRUE(way.is_other());
-  run(100'000, 100, 300);
-  EXPECT_FALSE(way.is_other());
-}
-
-INSTANTIATE_TEST_SUITE_P(UnderWay, FasterWayOfManyTest, testing::Values(1, 2, 64, 200));
 
 }  // namespace
 }  // namespace heddle::wire
