@@ -123,7 +123,8 @@ bool goes_alone(const ReceiveRequest& receive, const RtsPrefix& rts, wire::PeerM
   if (!wire::Offer(rts.offer).is_for_both()) return false;
   if (!may_be_written(receive.args.channel, rts.total)) return true;
   const wire::SingleCopy& all = memory.all();
-  return !all.always_both() && (receive.vci->domain().ranks_on_a_core() > 1 || all.has_offers_to_copy());
+  if (all.always_both() || all.always_alone()) return all.always_alone();
+  return receive.vci->domain().ranks_on_a_core() > 1 || all.has_offers_to_copy();
 }
 
 // Null when the message can't be read: then the sender pushes all of it.

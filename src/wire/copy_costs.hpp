@@ -53,7 +53,11 @@ class BasicCopyCosts {
     if (kind != Copy::kRead) cost.until_look.store(kApart - 1, std::memory_order_relaxed);
   }
 
-  CopyMeans means() const noexcept { return {of(Copy::kFill), of(Copy::kEmpty), of(Copy::kRead)}; }
+  CopyMeans means() const noexcept {
+    return is_free_ ? CopyMeans{1, 1, 0} : CopyMeans{of(Copy::kFill), of(Copy::kEmpty), of(Copy::kRead)};
+  }
+  // For tests. REQUIRES: nothing has been asked yet.
+  void take_reading_to_be_free() noexcept { is_free_ = true; }
   // As far as is known: until something has been read, as if that cost nothing.
   bool reading_is_cheaper() const noexcept {
     const CopyMeans each = means();
@@ -63,7 +67,7 @@ class BasicCopyCosts {
   bool next_is_read() noexcept {
     const std::uint32_t n = messages_.load(std::memory_order_relaxed);
     messages_.store(n + 1, std::memory_order_relaxed);
-    return reading_is_cheaper() != (n % kTurn / kOthers == 1);
+    return is_free_ || reading_is_cheaper() != (n % kTurn / kOthers == 1);
   }
 
  private:
@@ -82,6 +86,7 @@ class BasicCopyCosts {
 
   Cost costs_[3];
   std::atomic<std::uint32_t> messages_{0};
+  bool is_free_ = false;
 };
 
 using CopyCosts = BasicCopyCosts<>;

@@ -134,7 +134,7 @@ Status make_memory_reader(const char* control, std::unique_ptr<MemoryReader>* ou
     return Status::ok();
   }
   std::vector<Fault> faults;
-  bool both = false;
+  bool both = false, alone = false;
   std::string_view rest = text;
   bool good = rest.starts_with(kTest);
   if (good) rest.remove_prefix(kTest.size());
@@ -142,7 +142,8 @@ Status make_memory_reader(const char* control, std::unique_ptr<MemoryReader>* ou
     const std::string_view word = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
     both |= word == "both";
-    if (word == "none" || word == "both") continue;
+    alone |= word == "alone";
+    if (word == "none" || word == "both" || word == "alone") continue;
     good = parse(word, &faults.emplace_back());
   }
   if (!good)
@@ -150,6 +151,7 @@ Status make_memory_reader(const char* control, std::unique_ptr<MemoryReader>* ou
                  control);
   *out = std::make_unique<FaultyReader>(std::move(faults));
   if (both) (*out)->set_both();
+  if (alone) (*out)->set_alone();
   return Status::ok();
 }
 

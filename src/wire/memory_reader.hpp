@@ -2,7 +2,7 @@
 //
 // HEDDLE_SINGLE_COPY: unset or `auto`: the system call. `both`: the same, and the sender of a program's message writes while
 // its receiver reads, whatever the lane finds. `off`: null, nobody reads. For tests, `test:` and a list, by commas, of faults
-// and `both`; then a process reads also itself by the call. Calls, of either kind, count from 0, the first read of a cookie,
+// and `both` or `alone`, by which receivers read whatever they may, whatever it costs; then a process reads also itself by the call. Calls, of either kind, count from 0, the first read of a cookie,
 // in each process:
 //
 //     none        no fault
@@ -38,9 +38,12 @@ class MemoryReader {
   // Senders write, whatever is quick (p2p/rendezvous.hpp).
   bool both() const noexcept { return both_; }
   void set_both() noexcept { both_ = true; }
+  // Receivers copy alone, whatever is quick.
+  bool alone() const noexcept { return alone_; }
+  void set_alone() noexcept { alone_ = true; }
 
  private:
-  bool both_ = false;
+  bool both_ = false, alone_ = false;
 };
 
 // As `control` (HEDDLE_SINGLE_COPY, may be null) says; null for `off`.

@@ -176,6 +176,7 @@ SingleCopy::SingleCopy(std::shared_ptr<Segment> segment, std::uint32_t self, std
     : segment_(std::move(segment)), self_(self), cookie_(make_cookie()), reader_(std::move(reader)) {
   if (!threaded) lock_.elide();
   if (reader_ == nullptr) return;
+  if (reader_->alone()) costs_.take_reading_to_be_free();
   peers_.reset(new PeerMemory[ranks]);
   for (std::uint32_t i = 0; i < ranks; ++i) {
     peers_[i].all_ = this;

@@ -133,6 +133,8 @@ class SingleCopy {
 
   // Both sides are to copy, whatever the lane. REQUIRES: it is not turned off.
   bool always_both() const noexcept { return reader_->both(); }
+  // The receiver is to copy all by itself, likewise.
+  bool always_alone() const noexcept { return reader_->alone(); }
   const SingleCopyStats& stats() const noexcept { return stats_; }
   CopyCosts& costs() noexcept { return costs_; }
   // Whether some that were offered for both have not been withdrawn.
