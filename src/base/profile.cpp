@@ -120,7 +120,7 @@ std::string print_profile(const Profile& profile) {
   char text[512];
   std::snprintf(text, sizeof text,
                 "# How long messages travel on this machine (heddle tune; docs/decisions/large-messages.md)\n"
-                "single_copy_from %llu  # bytes: a shorter message is not read by its receiver\n"
+                "single_copy_from %llu  # bytes: a shorter message is read only where cells cost more\n"
                 "pull_bytes %u  # a side that copies by itself takes so many at once\n"
                 "pull_after %u  # rounds of progress in vain before it does\n"
                 "aggregate_bytes %u  # of a group of small partitions\n",

@@ -15,7 +15,8 @@
 namespace heddle {
 
 struct Profile {
-  // A message of so many bytes or more can be read by its receiver (p2p/rendezvous.hpp). The sender's number.
+  // A message of so many bytes or more is offered to be read while its sender is not at work (p2p/rendezvous.hpp). Where cells are
+  // found to cost more, shorter ones are, too. The sender's number.
   std::uint64_t single_copy_from = 64 << 10;
   // A side that copies by itself claims so many bytes at once.
   std::uint32_t pull_bytes = 128 << 10;

@@ -82,15 +82,21 @@ Round Run::operands(const Piece& piece) const noexcept {
   return round;
 }
 
+// Into a cell, or out of one.
+void Run::copy(wire::Copy kind, void* to, const void* from, std::size_t bytes) noexcept {
+  board_.costs().time(kind, bytes, [&] {
+    std::memcpy(to, from, bytes);
+    return bytes;
+  });
+}
+
 void Run::show_piece(unsigned turn, Turn& now) noexcept {
   const Piece own = piece(turn);
   if (own.round.op != nullptr) return coll::show(now, operands(own));
   if (own.round.shows.type == nullptr) return now.show_nothing(own.round.wakes);
   if (own.round.is_apart) return show_of_each(own, now);
   now.show(now.bytes(), own.round.wakes, own.bytes, [&](std::byte* to) {
-    board_.costs().time(wire::Copy::kFill, own.bytes, [&] {
-      std::memcpy(to, advance(own.round.shows.data, static_cast<MPI_Count>(own.at)), own.bytes);
-    });
+    copy(wire::Copy::kFill, to, advance(own.round.shows.data, static_cast<MPI_Count>(own.at)), own.bytes);
   });
 }
 
@@ -101,8 +107,7 @@ void Run::show_of_each(const Piece& own, Turn& now) noexcept {
     const auto* from = static_cast<const std::byte*>(own.round.shows.data) + own.at;
     for (std::size_t i = 0; i < blocks; ++i) {
       if (blocks != 1 && i == size_of(comm_.rank)) continue;
-      board_.costs().time(wire::Copy::kFill, own.bytes,
-                          [&] { std::memcpy(to + i * own.bytes, from + i * own.round.each, own.bytes); });
+      copy(wire::Copy::kFill, to + i * own.bytes, from + i * own.round.each, own.bytes);
     }
   });
 }
@@ -112,13 +117,11 @@ void Run::take_of_each(const Piece& all, Turn& now) noexcept {
   const std::size_t block = round.at / round.each;  // of each, this rank's
   for (int rank = round.first; rank <= round.last; ++rank) {
     if (rank == round.except) continue;
-    const std::byte* from = rank == comm_.rank ? static_cast<const std::byte*>(round.shows.data) + round.at + all.at
-                                               : now.place(rank, blocks_of(round) * all.bytes) + block * all.bytes;
     std::byte* const to = static_cast<std::byte*>(round.to.data) + size_of(rank) * round.each + all.at;
-    if (rank == comm_.rank) {
-      if (to != from) std::memcpy(to, from, all.bytes);
-    } else {
-      board_.costs().time(wire::Copy::kEmpty, all.bytes, [&] { std::memcpy(to, from, all.bytes); });
+    if (rank != comm_.rank) {
+      copy(wire::Copy::kEmpty, to, now.place(rank, blocks_of(round) * all.bytes) + block * all.bytes, all.bytes);
+    } else if (const auto* own = static_cast<const std::byte*>(round.shows.data) + round.at + all.at; own != to) {
+      std::memcpy(to, own, all.bytes);
     }
   }
 }
@@ -131,10 +134,8 @@ Run::Next Run::take_piece(unsigned turn, Turn& now) noexcept {
     if (all.round.is_apart) {
       take_of_each(all, now);
     } else if (all.round.to.type != nullptr) {
-      board_.costs().time(wire::Copy::kEmpty, all.bytes, [&] {
-        std::memcpy(advance(all.round.to.data, static_cast<MPI_Count>(all.at)), now.place(all.round.first, all.bytes),
-                    all.bytes);
-      });
+      copy(wire::Copy::kEmpty, advance(all.round.to.data, static_cast<MPI_Count>(all.at)),
+           now.place(all.round.first, all.bytes), all.bytes);
     }
     status_ = now.status();
   }
@@ -170,27 +171,21 @@ bool Run::has_memory_for_pieces() const noexcept {
   });
 }
 
-// In place what others want would be written over; an allreduce takes care of that.
-bool Run::is_over() const noexcept {
+// Whether taking would write over what others want to read; an allreduce takes care of that.
+bool Run::writes_over() const noexcept {
   const Round& round = course_.round;
   const bool gives = round.shows.type != nullptr, takes = round.to.type != nullptr;
   return gives && takes && round.shows.data == round.to.data && round.except != comm_.rank;
 }
 
-// Data by pieces of two ranks; of more, whose pieces stay in a cache that all share, reading loses. The same at both: of what they have
-// shown, and the number of the turn. Of 2048 turns 64 go the other way, so that there is something to time.
-bool Run::is_better_read(Places& places, const Turn& now) const noexcept {
-  if (comm_.size != 2 || course_.round.op != nullptr || !board_.reaches_all()) return false;
-  const bool other = now.op() % 2048 / 64 == 1;
-  return is_cheaper_read(places.of(0).costs, places.of(1).costs) != other && places.all_good();
-}
-
-// One fills while the other empties where each has a core, and only one has data.
-bool Run::is_cheaper_read(wire::CopyMeans a, wire::CopyMeans b) const noexcept {
-  const auto mean = [](float x, float y) { return x == 0 ? y : y == 0 ? x : (x + y) / 2; };
-  const float fill = mean(a.fill, b.fill), empty = mean(a.empty, b.empty), read = mean(a.read, b.read);
-  if (fill == 0 || empty == 0) return false;
-  return read < (course_.round.one_shows && board_.has_cores() ? std::max(fill, empty) : fill + empty);
+// Whether data by pieces are read instead: of two ranks; of more, whose pieces stay in a cache that all share, reading loses. The same at
+// both: of what they have shown, and the number of the turn. One fills while the other empties where each has a core, and one has data.
+bool Run::reads_pieces(Places& places, const Turn& now) const noexcept {
+  if (comm_.size != 2 || course_.round.op != nullptr || !board_.may_read_pieces()) return false;
+  constexpr unsigned kInARow = 64, kTurns = 2048;
+  const wire::CopyMeans costs = mean_of(places.of(0).costs, places.of(1).costs);
+  const bool is_cheaper = costs.reading_is_cheaper(course_.round.one_shows && board_.has_cores());
+  return is_cheaper != wire::goes_other_way(now.op(), kInARow, kTurns) && places.all_good();
 }
 
 // Null: others must not read it, or this rank cannot read theirs, or has no memory to show it.
@@ -199,7 +194,7 @@ const void* Run::data_to_read() const noexcept {
   if (course_.way == Way::kPieces && !has_memory_for_pieces()) return nullptr;
   const bool gives = round.shows.type != nullptr, takes = round.to.type != nullptr;
   if (course_.way == Way::kAllreduce || (course_.way == Way::kPieces && round.op != nullptr)) return round.shows.data;
-  if (is_over() && course_.way != Way::kPieces) return nullptr;  // a piece is shown before any is taken over it
+  if (writes_over() && course_.way != Way::kPieces) return nullptr;  // a piece is shown before any is taken over it
   if (course_.way != Way::kRead && course_.way != Way::kPieces) return round.shows.data;
   if (gives && !(round.shows.type->contiguous && size_of(round.shows.bytes()) == round.bytes)) return nullptr;
   if (takes && !(round.to.type->contiguous && size_of(round.to.bytes()) == round.each)) return nullptr;
@@ -208,7 +203,8 @@ const void* Run::data_to_read() const noexcept {
 
 Place Run::place(unsigned turn) const noexcept {
   const void* result = course_.round.to.data;
-  if (turn == 0) return {.data = data_to_read(), .result = result, .good = !is_over(), .costs = board_.costs().means()};
+  if (turn == 0)
+    return {.data = data_to_read(), .result = result, .good = !writes_over(), .costs = board_.costs().means()};
   if (turn == 1 && course_.way == Way::kAllreduce) return {.data = result, .good = good_};
   return {.good = good_, .part = part_};
 }
@@ -231,7 +227,7 @@ Run::Next Run::act_by_way(unsigned turn, Turn& now) noexcept {
   if (turn == 0) {
     if (!places.all([](int, Place place) { return place.data != nullptr; })) return Next::kMessages;
     if (course_.way == Way::kPieces) {
-      is_read_ = is_better_read(places, now);
+      is_read_ = reads_pieces(places, now);
       if (!is_read_) return Next::kTurn;
     }
     part_ = good_ = way() == Way::kRead ? read_blocks(places) : combine(places);
@@ -242,6 +238,7 @@ Run::Next Run::act_by_way(unsigned turn, Turn& now) noexcept {
     return Next::kTurn;
   }
   if (places.all_good() && is_whole(places)) return Next::kOver;
+  if (is_read_) board_.read_no_pieces();
   has_part_ = course_.way == Way::kAllreduce;
   return Next::kMessages;
 }

@@ -152,14 +152,14 @@ class Run {
   };
   Piece piece(unsigned turn) const noexcept;
   Round operands(const Piece& piece) const noexcept;
+  void copy(wire::Copy kind, void* to, const void* from, std::size_t bytes) noexcept;
   void show_piece(unsigned turn, Turn& now) noexcept;
   void show_of_each(const Piece& own, Turn& now) noexcept;
   void take_of_each(const Piece& all, Turn& now) noexcept;
   Next take_piece(unsigned turn, Turn& now) noexcept;
   Place place(unsigned turn) const noexcept;
-  bool is_over() const noexcept;
-  bool is_better_read(Places& places, const Turn& now) const noexcept;
-  bool is_cheaper_read(wire::CopyMeans a, wire::CopyMeans b) const noexcept;
+  bool writes_over() const noexcept;
+  bool reads_pieces(Places& places, const Turn& now) const noexcept;
   bool has_memory_for_pieces() const noexcept;
   const void* data_to_read() const noexcept;
   void take_parts(Turn& now) noexcept;

@@ -1,7 +1,7 @@
 // The collectives of intercommunicators.
 //
-// Method:  what differs for each two ranks, and what few ranks give to few, goes straight; everything else over rank 0 of each group:
-//          what a group combines or spreads it does with the builders for one group, among its own members.
+// Method:  what differs for each pair of ranks goes straight, and so does an allgather of small groups; everything else by way of
+//          rank 0 of each group: what a group combines or spreads it does with the builders for one group, among its own members.
 #include <algorithm>
 
 #include "coll/build.hpp"
@@ -49,7 +49,7 @@ void reduce_then_scatter(Schedule& s, const void* own, void* result, CountOf cou
 }
 
 // Where both groups have so many, an allgather goes over their ranks 0. With 32 and 32 ranks on two cores blocks of 8 bytes take
-// 0.23 ms so, and 0.52 by a message for each pair; with 8 and 8 it is no faster (docs/decisions/intercommunicators.md).
+// 240 us so, 560 by a message for each pair; with 8 and 8, 31 and 33 (docs/decisions/intercommunicators.md).
 constexpr int kManyRanks = 16;
 
 // Where blocks begin that lie one after the other, block r from edges[r] on; null if they do not.
@@ -116,16 +116,14 @@ void build_inter_allgather(Schedule& s, Buffer send, const Blocks& recv) {
   }
 }
 
-// Each rank begins with another one.
 void build_inter_alltoall(Schedule& s, const Blocks& send, const Blocks& recv) {
-  const int ranks = std::max(s.size(), s.remote_size());
-  for (int i = 0; i < s.remote_size(); ++i) {
-    const int r = (s.rank() + i) % s.remote_size();
-    if (!recv.leaves_out(recv[r], ranks)) s.recv(recv[r], r);
+  const int remote = s.remote_size(), ranks = std::max(s.size(), remote);
+  const auto other = [&](int i) { return (s.rank() + i) % remote; };  // so that not all begin with rank 0
+  for (int i = 0; i < remote; ++i) {
+    if (!recv.leaves_out(recv[other(i)], ranks)) s.recv(recv[other(i)], other(i));
   }
-  for (int i = 0; i < s.remote_size(); ++i) {
-    const int r = (s.rank() + i) % s.remote_size();
-    if (!send.leaves_out(send[r], ranks)) s.send(send[r], r);
+  for (int i = 0; i < remote; ++i) {
+    if (!send.leaves_out(send[other(i)], ranks)) s.send(send[other(i)], other(i));
   }
 }
 

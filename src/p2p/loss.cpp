@@ -110,11 +110,12 @@ bool revoke(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
   const bool source_is_lost = !receive.queued() && is_lost(*receive.comm, receive.source);
   bool over = receive.is_complete() || (receive.queued() && vci.matching().unlink(receive));
   if (!over) {
+    const bool is_known = sender_knows(receive);
     if (!detach(receive)) {
       vci.unlock_and_wake();
       return false;
     }
-    over = source_is_lost;
+    over = source_is_lost || !is_known;
   }
   if (over) {
     forget(receive);

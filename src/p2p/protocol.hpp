@@ -17,7 +17,7 @@
 //
 // `sender` and `receiver` name the requests at the two sides; each is handed back to the process that made it, which
 // alone can read it. A message of at most one packet is eager; a longer one is a rendezvous whose first packet travels
-// with the announcement, unless both sides are to copy it at once, so an unexpected message holds at most one packet at the receiver (the Portals paper, 3.1.2).
+// with the announcement, unless the receiver is to copy it at once, so an unexpected message holds at most one packet at the receiver (the Portals paper, 3.1.2).
 // `offer` names a block in memory that both have mapped, by which both claim parts of the message; 0: there is none, and
 // the sender pushes everything (rendezvous.hpp). Over a wire that fetches by itself the announcement is rts fetch, and
 // the receiver answers it with fin, or with cts where it cannot fetch (fetch.hpp).
@@ -68,6 +68,9 @@ struct FetchFrom {
   std::uint64_t key;
   std::uint64_t address;
 };
+// In the last word of cts and of fin: what the receiver of a message that it may read has found to cost less, for the next ones from
+// there. An address has 57 bits at most.
+inline constexpr std::uint64_t kSaysWhich = std::uint64_t{1} << 63, kReadsNext = std::uint64_t{1} << 62;
 struct CtsPrefix {
   std::uint64_t sender;
   std::uint64_t receiver;

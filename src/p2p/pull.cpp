@@ -31,18 +31,23 @@ struct Pull : vci::Task {
   bool reading = false;  // with no lock held
 };
 
-std::uint32_t units_to_copy(const wire::Claims<>& claims, bool by_both, const vci::Domain& domain,
-                            std::size_t unit) noexcept {
-  const auto most = static_cast<std::uint32_t>(std::max<std::size_t>(domain.profile().pull_bytes / unit, 1));
-  return by_both ? claims.fair(most) : most;
+std::uint32_t most_at_once(const vci::Domain& domain, std::size_t unit) noexcept {
+  return static_cast<std::uint32_t>(std::max<std::size_t>(domain.profile().pull_bytes / unit, 1));
 }
 
 namespace {
 
+// For the sender. Where its cells are emptied while it fills the next ones, the slower of the two counts.
+std::uint64_t what_costs_less(const Pull& pull) noexcept {
+  const bool overlap =
+      !may_be_written(pull.receive->args.channel, pull.receive->expected) && pull.vci->domain().ranks_on_a_core() == 1;
+  return kSaysWhich | (pull.memory->all().costs().means().reading_is_cheaper(overlap) ? kReadsNext : 0);
+}
+
 // The receive needs its pull no more.
 void let_go(ReceiveRequest& receive) noexcept {
   Pull& pull = *std::exchange(receive.pull, nullptr);
-  const FinPrefix fin{pull.sender, 0};
+  const FinPrefix fin{pull.sender, what_costs_less(pull)};
   if (pull.claimed) answer(receive, kFin, &fin, sizeof fin);
   pull.receive = nullptr;
 }
@@ -52,15 +57,15 @@ void complete(ReceiveRequest& receive) noexcept {
   finish(receive);
 }
 
-// Asks the sender for what this one does not read. `to`: where it may be written; null: nowhere.
-void ask(ReceiveRequest& receive, std::uint64_t sender, const std::byte* to) noexcept {
-  const CtsPrefix cts{sender, reinterpret_cast<std::uint64_t>(&receive), reinterpret_cast<std::uint64_t>(to)};
+// Asks the sender for what this one does not read. `to`: where it may be written, 0: nowhere; and what_costs_less().
+void ask(ReceiveRequest& receive, std::uint64_t sender, std::uint64_t to) noexcept {
+  const CtsPrefix cts{sender, reinterpret_cast<std::uint64_t>(&receive), to};
   answer(receive, kCts, &cts, sizeof cts);
 }
 
 // Reading stops, so the sender has to push the rest.
 void ask_for_rest(Pull& pull) noexcept {
-  if (std::exchange(pull.alone, false)) ask(*pull.receive, pull.sender, nullptr);
+  if (std::exchange(pull.alone, false)) ask(*pull.receive, pull.sender, kSaysWhich);  // it is not to be tried again
 }
 
 // Claims units and reads them. REQUIRES: the VCI's lock, which is let go meanwhile. True: something moved.
@@ -70,8 +75,8 @@ bool read_some(Pull& pull) noexcept NO_THREAD_SAFETY_ANALYSIS {
     ask_for_rest(pull);
     return false;
   }
-  const bool by_both = pull.offer.is_for_both() && !pull.alone;
-  const wire::Units got = pull.claims.claim(units_to_copy(pull.claims, by_both, receive.vci->domain(), pull.unit));
+  const std::uint32_t most = most_at_once(receive.vci->domain(), pull.unit);
+  const wire::Units got = pull.claims.claim(pull.at_once && !pull.alone ? pull.claims.fair(most) : most);
   if (got.count == 0) return false;
   pull.claimed = true;
   const std::uint64_t at = std::uint64_t{got.first} * pull.unit;
@@ -117,14 +122,12 @@ bool step_pull(vci::Task& task) NO_THREAD_SAFETY_ANALYSIS {
   return moved;
 }
 
-// Whether this side is to copy all of a message that its sender would rather not push: where the sender may not write, lacks a core, or
-// has messages of its own read, as this one's process does in an exchange.
-bool goes_alone(const ReceiveRequest& receive, const RtsPrefix& rts, wire::PeerMemory& memory) noexcept {
-  if (!wire::Offer(rts.offer).is_for_both()) return false;
-  if (!may_be_written(receive.args.channel, rts.total)) return true;
-  const wire::SingleCopy& all = memory.all();
-  if (all.always_both() || all.always_alone()) return all.always_alone();
-  return receive.vci->domain().ranks_on_a_core() > 1 || all.has_offers_to_copy();
+// Whether this side is to copy all of a message that is copied at once: the sender may not write, or has no core, or, as in an
+// exchange, is likely to copy another itself.
+bool goes_alone(const ReceiveRequest& receive, std::uint64_t bytes, const wire::SingleCopy& all) noexcept {
+  if (!may_be_written(receive.args.channel, bytes) || all.sides() == wire::Sides::kAlone) return true;
+  if (all.sides() == wire::Sides::kBoth) return false;
+  return receive.vci->domain().ranks_on_a_core() > 1 || all.has_offers_at_once();
 }
 
 // Null when the message can't be read: then the sender pushes all of it.
@@ -151,13 +154,15 @@ Pull* make_pull(ReceiveRequest& receive, const RtsPrefix& rts) noexcept NO_THREA
   pull->claims = memory->claims(offer, static_cast<std::uint32_t>((rts.total + pull->unit - 1) / pull->unit));
   pull->seen = receive.arrived;
   pull->plain = memory->is_plain(offer);
-  pull->at_once = pull->plain || offer.is_for_both();
-  pull->alone = pull->plain || goes_alone(receive, rts, *memory);
+  pull->at_once = pull->plain || offer.is_at_once();
+  pull->alone = pull->plain || (offer.is_at_once() && goes_alone(receive, rts.total, memory->all()));
   pull->patience = pull->at_once ? 0 : receive.vci->domain().profile().pull_after;
   return pull;
 }
 
 }  // namespace
+
+bool sender_knows(const ReceiveRequest& receive) noexcept { return receive.pull == nullptr || !receive.pull->alone; }
 
 bool detach_pull(ReceiveRequest& receive) noexcept {
   if (receive.pull == nullptr) return true;
@@ -172,8 +177,11 @@ void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept
   receive.fetching = nullptr;
   vci::Vci& vci = *receive.vci;
   // A process that sends to itself would only help itself by way of cells.
-  if (pull == nullptr || !pull->alone) {
-    ask(receive, rts.sender, pull != nullptr && pull->offer.is_for_both() ? pull->to : nullptr);
+  if (pull == nullptr) {
+    ask(receive, rts.sender, wire::Offer(rts.offer) && receive.cursor.contiguous() ? kSaysWhich : 0);
+  } else if (!pull->alone) {
+    const std::byte* to = pull->at_once ? pull->to : nullptr;
+    ask(receive, rts.sender, reinterpret_cast<std::uint64_t>(to) | what_costs_less(*pull));
   }
   if (pull != nullptr) vci.add_idle_task(*pull);  // not before the answer: a fin may not pass it
 }
@@ -181,7 +189,11 @@ void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept
 void on_data(vci::Vci&, const wire::Packet& packet) {
   const auto prefix = packet.prefix_as<DataPrefix>();
   auto& receive = *reinterpret_cast<ReceiveRequest*>(prefix.receiver);
-  const auto take = [&] { receive.take(prefix.at, packet.payload, packet.payload_bytes); };
+  // Timed where it is one plain copy: with a pull the buffer lies in one piece.
+  const auto take = [&] {
+    receive.take(prefix.at, packet.payload, packet.payload_bytes);
+    return packet.payload_bytes;
+  };
   Pull* pull = receive.pull;
   pull != nullptr ? pull->memory->all().costs().time(wire::Copy::kEmpty, packet.payload_bytes, take) : take();
   if (receive.arrived == receive.expected) complete(receive);

@@ -14,11 +14,12 @@ inline bool may_be_written(Channel channel, std::uint64_t bytes) noexcept {
   return channel == Channel::kUser && bytes <= 2 << 20;
 }
 
+// Whether the sender of a message that is matched has heard of the receive: it has not, while this side copies alone.
+bool sender_knows(const ReceiveRequest& receive) noexcept;
 // As detach_fetch(): false while the message is being read. A living sender is told that this one reads no more.
 bool detach_pull(ReceiveRequest& receive) noexcept;
 
-// How much of a message a side claims at once that copies by itself: as the profile says; of one for both, an even part.
-std::uint32_t units_to_copy(const wire::Claims<>& claims, bool by_both, const vci::Domain& domain,
-                            std::size_t unit) noexcept;
+// The most units that a side claims at once that copies by itself, as the profile says.
+std::uint32_t most_at_once(const vci::Domain& domain, std::size_t unit) noexcept;
 
 }  // namespace heddle::p2p

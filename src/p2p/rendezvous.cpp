@@ -21,10 +21,21 @@ constexpr std::uint32_t kClaimed = 4;
 // The most that it writes at once: who else wants the lane waits meanwhile.
 constexpr std::uint32_t kMostWritten = 8;
 
-// Whether a message that is offered is to be read, and perhaps written, instead of sent.
-bool is_to_be_copied(vci::Lane& lane, wire::PeerMemory& memory) noexcept {
+// Whether a message is to be read, and perhaps written, instead of sent.
+bool is_to_be_copied(const SendRequest& send, vci::Lane& lane, wire::PeerMemory& memory) noexcept {
   if (!memory.is_known_to_be_read()) return false;
-  return memory.all().always_both() || lane.tx().next_goes_another_way() || memory.all().costs().next_is_read();
+  const bool may_be_both = may_be_written(send.args.channel, send.cursor.total());
+  if (may_be_both && memory.all().sides() == wire::Sides::kBoth) return true;
+  wire::CopyCosts& costs = memory.all().costs();
+  const wire::CopyMeans own = costs.means();
+  const bool is_cheaper =
+      lane.tx().answers() ? lane.tx().is_read_there() : own.read != 0 && own.reading_is_cheaper(false);
+  return costs.next_is_read(is_cheaper || (may_be_both && lane.tx().fills_slowly()));
+}
+
+// What its receiver says of the next ones, in the last word of an answer. REQUIRES: the lane's lock.
+void note_which(SendRequest& send, std::uint64_t word) noexcept {
+  if ((word & kSaysWhich) != 0) send.lane->tx().note_answer((word & kReadsNext) != 0);
 }
 
 void make_offer(SendRequest& send, vci::Lane& lane, std::size_t unit) noexcept {
@@ -32,10 +43,10 @@ void make_offer(SendRequest& send, vci::Lane& lane, std::size_t unit) noexcept {
   const std::size_t total = send.cursor.total();
   const std::size_t units = (total + unit - 1) / unit;
   if (memory == nullptr || !send.cursor.contiguous() || units > UINT32_MAX) return;
-  const bool both = is_to_be_copied(lane, *memory);
-  if (!both && total < send.vci->domain().profile().single_copy_from) return;
+  const bool at_once = is_to_be_copied(send, lane, *memory);
+  if (!at_once && total < send.vci->domain().profile().single_copy_from) return;
   send.cursor.seek(0);
-  send.offer = memory->all().offer(send.cursor.data(), send.stays || both ? 0 : 1, both);
+  send.offer = memory->all().offer(send.cursor.data(), send.stays || at_once ? 0 : 1, at_once);
   if (send.offer) send.claims = memory->claims(send.offer, static_cast<std::uint32_t>(units));
 }
 
@@ -44,7 +55,7 @@ wire::Units units_of(const Range& range, std::size_t unit) noexcept {
 }
 
 std::uint32_t units_to_write(const SendRequest& send, std::size_t unit) noexcept {
-  return std::min<std::uint32_t>(units_to_copy(send.claims, true, send.vci->domain(), unit), kMostWritten);
+  return std::min(send.claims.fair(most_at_once(send.vci->domain(), unit)), kMostWritten);
 }
 
 // What to push next; null when the rest is the receiver's.
@@ -123,7 +134,7 @@ Pushed push_announcement(vci::SendOp& op, vci::Lane& lane) noexcept {
   if (is_long && !send.offer) make_offer(send, lane, unit);
   if (is_long && goes_at_once(send)) return push_rts_eager(send, lane);
   const bool fetched = is_long && !send.offer && expose(send, lane);
-  const std::size_t first = fetched || send.stays || send.offer.is_for_both() ? 0 : unit;
+  const std::size_t first = fetched || send.stays || send.offer.is_at_once() ? 0 : unit;
   send.pushed = first;
   const RtsPrefix prefix{send.cursor.total(), name_of(send), send.offer.bits()};
   const FetchFrom from{send.exposure.key, send.exposure.address};
@@ -159,12 +170,13 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
   {
     LockGuard guard(send.lane->lock());  // orders this after the announcement, which another thread may have pushed
     if (send.revoked) {
-      send.everything_there = true;  // it does not fetch any more
+      send.everything_there |= !send.claims;  // it does not fetch any more; who reads says when it does not
       return vci.wake_waiters();
     }
     note_pushed(send, false);
     send.receiver = prefix.receiver;
-    send.target = prefix.to;
+    send.target = prefix.to & ~(kSaysWhich | kReadsNext);
+    note_which(send, prefix.to);
     if (send.claims) send.lane->tx().memory()->way();  // for the next one to this peer
     send.everything_there = send.cursor.total() == 0;
     if (!send.claims) send.mine = {send.pushed, send.cursor.total() - send.pushed};
@@ -197,7 +209,8 @@ void on_fin(vci::Vci&, const wire::Packet& packet) {
   {
     LockGuard guard(send.lane->lock());
     send.everything_there = true;
-    note_pushed(send, prefix.landed != 0);
+    note_pushed(send, (prefix.landed & ~(kSaysWhich | kReadsNext)) != 0);
+    note_which(send, prefix.landed);
     if (send.revoked) return vci.wake_waiters();
     if (is_in_use(send)) return;  // its next push finds nothing to do, or what is under way ends
   }

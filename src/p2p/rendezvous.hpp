@@ -1,6 +1,6 @@
 // Long messages: announced, mostly with their first packet, and moved by both sides once the receiver has matched.
 //
-// Problem: two ranks that are both in MPI move a long message fastest through cells. But the sender may compute instead,
+// Problem: two ranks that are both in MPI mostly move a long message fastest through cells. But the sender may compute instead,
 //          for as long as it likes, and on a crowded node it may wait for this very core: then the receiver should not
 //          wait for it.
 // Method:  the sender offers its buffer (wire/single_copy.hpp), if it lies in one piece, and both sides claim units of
@@ -9,9 +9,10 @@
 //          claims several and reads them straight into the user's buffer, when nothing has come for a number
 //          of rounds of its progress. This is a Pull, an idle task of the VCI. What cannot be read is handed back: the
 //          sender pushes it. Where both have the memory mapped, the receiver copies alone, and at once.
-// Both:    where a lane finds that cells are slow, the kernel's copy is the faster, and twice as fast from both sides: the
-//          answer to the announcement says where the message goes to, the sender writes what it claims there and says how
-//          much that was, and the receiver reads its share at once. What cannot be written is pushed.
+// At once: where cells cost more than the kernel's copy (wire/copy_costs.hpp), or are slow to fill, the announcement carries nothing
+//          and the receiver begins at once. It copies alone, and answers nothing until a read fails, where ranks share cores, its
+//          own process has such messages under way, or the sender may not write (may_be_written()). Else its answer says where the
+//          message goes to, and the sender writes what it claims there and says how much that was. What cannot be copied is pushed.
 // Done:    the receiver, when every byte is there. The sender, when all units are claimed and its own are pushed; if the
 //          receiver had claimed any, when that says that everything is there (fin). So nobody touches a buffer that was
 //          given back to the user.

@@ -32,35 +32,30 @@ template <class Copies = RealCopies>
 class BasicCellFiller {
  public:
   static constexpr std::size_t kLong = 8 << 10;
-  static constexpr std::uint32_t kAnotherWay = 64;  // messages, of which one is filled into cells
 
   // REQUIRES: `to` lies on a cache line; the two do not overlap.
   void fill(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-    FasterWay<>& past = past_[bytes >= kLong];
+    FasterWay& past = past_[bytes >= kLong];
     if (past.is_timed()) [[unlikely]]
       return fill_and_look(past, to, from, bytes);
     copy(past.next(), to, from, bytes);
   }
   bool goes_past(std::size_t bytes) const noexcept { return past_[bytes >= kLong].is_other(); }
-  // For a long message that goes another way where its fills would go past the caches: whether it does. Now and then it does not, so
-  // that there are fills to look at.
-  bool next_goes_another_way() noexcept { return goes_past(kLong) && ++other_ways_ % kAnotherWay != 0; }
 
  private:
   static void copy(bool past, std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     past ? Copies::past(to, from, bytes) : Copies::through(to, from, bytes);
   }
 
-  [[gnu::noinline]] static void fill_and_look(FasterWay<>& past, std::byte* to, const std::byte* from,
+  [[gnu::noinline]] static void fill_and_look(FasterWay& past, std::byte* to, const std::byte* from,
                                               std::size_t bytes) noexcept {
     const bool goes = past.next();
     const std::int64_t start = Copies::now();
     copy(goes, to, from, bytes);
-    past.took(goes, static_cast<float>(Copies::now() - start) / static_cast<float>(bytes), bytes >= kLong ? 2 : 4);
+    past.took(static_cast<float>(Copies::now() - start) / static_cast<float>(bytes), bytes >= kLong ? 2 : 4);
   }
 
-  FasterWay<> past_[2];  // instead of through the caches
-  std::uint32_t other_ways_ = 0;
+  FasterWay past_[2];  // instead of through the caches
 };
 
 using CellFiller = BasicCellFiller<>;

@@ -7,7 +7,8 @@
 //          not taken, several in a row, as the first ones pay for what the others find in the caches. Of what is timed there is a
 //          mean, in which one that lost its core counts for four times the mean at most.
 // Threads: any. Nothing is lost that matters when two write at once.
-// Cost:    two readings of the clock, 20 ns each, of each of the kernel's copies and of every eighth cell of 8 KiB or more; docs/decisions/large-messages.md.
+// Cost:    two readings of the clock, 20 ns each, of each read by the kernel and of every eighth fill and emptying, of 8 KiB or more;
+//          docs/decisions/large-messages.md.
 #pragma once
 
 #include <algorithm>
@@ -28,18 +29,34 @@ struct RealClock {
 // ns a byte; 0: not known.
 struct CopyMeans {
   float fill = 0, empty = 0, read = 0;
+
+  // To read counts as nothing until something has been read, of the others one that is not known as much as the other. `overlap`: one
+  // side fills while the other empties.
+  bool reading_is_cheaper(bool overlap) const noexcept {
+    const float first = fill != 0 ? fill : empty, second = empty != 0 ? empty : fill;
+    return first != 0 && read < (overlap ? std::max(first, second) : first + second);
+  }
 };
+
+// Of what only one of two processes knows, that.
+inline CopyMeans mean_of(CopyMeans a, CopyMeans b) noexcept {
+  const auto mean = [](float x, float y) { return x == 0 ? y : y == 0 ? x : (x + y) / 2; };
+  return {mean(a.fill, b.fill), mean(a.empty, b.empty), mean(a.read, b.read)};
+}
+
+// Whether the n-th goes the way that is not taken: of each `many` the second `few`, as before the first ones nothing is known.
+constexpr bool goes_other_way(std::uint64_t n, unsigned few, unsigned many) noexcept { return n % many / few == 1; }
 
 template <class Clock = RealClock>
 class BasicCopyCosts {
  public:
   static constexpr std::size_t kShortest = 8 << 10;
-  static constexpr std::uint32_t kApart = 8;                 // cells, of which one is timed
-  static constexpr std::uint32_t kTurn = 512, kOthers = 16;  // messages, of which so many go the other way
+  static constexpr std::uint32_t kCellsPerLook = 8;
+  static constexpr std::uint32_t kInARow = 16, kMessages = 512;  // so many of so many go the other way
 
-  // Does what copies so many bytes.
+  // Calls copies(), which copies so many bytes and returns how many it has: only a whole one counts.
   template <class Copies>
-  void time(Copy kind, std::size_t bytes, Copies&& copies) noexcept {
+  std::size_t time(Copy kind, std::size_t bytes, Copies&& copies) noexcept {
     Cost& cost = costs_[static_cast<std::size_t>(kind)];
     if (bytes < kShortest) return copies();
     const std::uint32_t left = cost.until_look.load(std::memory_order_relaxed);
@@ -48,26 +65,23 @@ class BasicCopyCosts {
       return copies();
     }
     const std::int64_t start = Clock::now();
-    copies();
+    const std::size_t copied = copies();
+    if (copied < bytes) return copied;
     took(cost, static_cast<float>(Clock::now() - start) / static_cast<float>(bytes));
-    if (kind != Copy::kRead) cost.until_look.store(kApart - 1, std::memory_order_relaxed);
+    if (kind != Copy::kRead) cost.until_look.store(kCellsPerLook - 1, std::memory_order_relaxed);
+    return copied;
   }
 
   CopyMeans means() const noexcept {
     return is_free_ ? CopyMeans{1, 1, 0} : CopyMeans{of(Copy::kFill), of(Copy::kEmpty), of(Copy::kRead)};
   }
-  // For tests. REQUIRES: nothing has been asked yet.
+  // For tests. REQUIRES: before other threads use it.
   void take_reading_to_be_free() noexcept { is_free_ = true; }
-  // As far as is known: until something has been read, as if that cost nothing.
-  bool reading_is_cheaper() const noexcept {
-    const CopyMeans each = means();
-    return each.fill != 0 && each.read < each.fill + (each.empty != 0 ? each.empty : each.fill);
-  }
-  // Asked once for each long message that may be read: whether it is to be.
-  bool next_is_read() noexcept {
+  // Asked once for each long message that may be read, which is better read, or not: whether it is to be.
+  bool next_is_read(bool better) noexcept {
     const std::uint32_t n = messages_.load(std::memory_order_relaxed);
     messages_.store(n + 1, std::memory_order_relaxed);
-    return is_free_ || reading_is_cheaper() != (n % kTurn / kOthers == 1);
+    return is_free_ || better != goes_other_way(n, kInARow, kMessages);
   }
 
  private:

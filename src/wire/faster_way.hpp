@@ -9,18 +9,16 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 namespace heddle::wire {
 
-// From one look to the next; the first one comes after kFirst.
-template <std::uint32_t kLeastApart = 16, std::uint32_t kMostApart = 256, std::uint32_t kFirst = 0>
 class FasterWay {
  public:
+  static constexpr std::uint32_t kLeastApart = 16, kMostApart = 256;  // from one look to the next
   // Whether the next one is to be timed, and took() told of it.
   bool is_timed() const noexcept { return until_look_ == 0; }
-  // Whether the next one goes the other way. Until took() is told of one that is timed, so do those that follow.
+  // Whether the next one goes the other way.
   bool next() noexcept {
     if (until_look_ == 0) [[unlikely]]
       return second_;
@@ -28,13 +26,10 @@ class FasterWay {
     return other_;
   }
   bool is_other() const noexcept { return other_; }
-  // Which way next() will say.
-  bool wanted() const noexcept { return is_timed() ? second_ : other_; }
 
-  // What one took that was timed, in ns a byte. One that comes late, when another of its way was told of, does not count.
-  void took(bool other, float cost, float factor) noexcept {
-    if (until_look_ != 0 || other != second_) return;
-    float& mean = cost_[other];
+  // What one took that was timed, in ns a byte. REQUIRES: is_timed(), and it went as next() said.
+  void took(float cost, float factor) noexcept {
+    float& mean = cost_[second_];
     // Nothing makes one too fast; one that lost its core in the middle does not count for more than four times.
     mean = mean == 0 || cost < mean ? cost : (mean + std::min(cost, 4 * mean)) / 2;
     second_ = !second_;
@@ -46,7 +41,7 @@ class FasterWay {
   }
 
  private:
-  std::uint32_t until_look_ = kFirst;
+  std::uint32_t until_look_ = 0;
   std::uint32_t apart_ = kLeastApart;
   float cost_[2] = {};
   bool other_ = false;

@@ -130,19 +130,19 @@ Status make_memory_reader(const char* control, std::unique_ptr<MemoryReader>* ou
   if (text == "off") return Status::ok();
   if (text == "auto" || text == "both") {
     *out = std::make_unique<MemoryReader>();
-    if (text == "both") (*out)->set_both();
+    if (text == "both") (*out)->set_sides(Sides::kBoth);
     return Status::ok();
   }
   std::vector<Fault> faults;
-  bool both = false, alone = false;
+  Sides sides = Sides::kMeasured;
   std::string_view rest = text;
   bool good = rest.starts_with(kTest);
   if (good) rest.remove_prefix(kTest.size());
   while (good && !rest.empty()) {
     const std::string_view word = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    both |= word == "both";
-    alone |= word == "alone";
+    if (word == "both") sides = Sides::kBoth;
+    if (word == "alone") sides = Sides::kAlone;
     if (word == "none" || word == "both" || word == "alone") continue;
     good = parse(word, &faults.emplace_back());
   }
@@ -150,8 +150,7 @@ Status make_memory_reader(const char* control, std::unique_ptr<MemoryReader>* ou
     return error(MPI_ERR_OTHER, "HEDDLE_SINGLE_COPY='%.60s' is none of 'auto', 'both' and 'off'; correct or unset it",
                  control);
   *out = std::make_unique<FaultyReader>(std::move(faults));
-  if (both) (*out)->set_both();
-  if (alone) (*out)->set_alone();
+  (*out)->set_sides(sides);
   return Status::ok();
 }
 

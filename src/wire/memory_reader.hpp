@@ -1,9 +1,9 @@
 // The calls by which another process's memory is read and written, and the place where tests make them fail.
 //
 // HEDDLE_SINGLE_COPY: unset or `auto`: the system call. `both`: the same, and the sender of a program's message writes while
-// its receiver reads, whatever the lane finds. `off`: null, nobody reads. For tests, `test:` and a list, by commas, of faults
-// and `both` or `alone`, by which receivers read whatever they may, whatever it costs; then a process reads also itself by the call. Calls, of either kind, count from 0, the first read of a cookie,
-// in each process:
+// its receiver reads, whatever copies cost. `off`: null, nobody reads. For tests, `test:` and a list, by commas, of faults
+// and `both`, or `alone`: receivers copy alone, whatever it costs. With `test:` a process reads itself, too, by the call. Calls, of
+// either kind, count from 0, the first read of a cookie, in each process:
 //
 //     none        no fault
 //     refuse@N    call N and all later ones: EPERM; of many pieces, each of which is a call here, all or none
@@ -23,6 +23,9 @@
 
 namespace heddle::wire {
 
+// Who copies long messages (p2p/rendezvous.hpp): as measured, or whatever it costs both sides, or the receiver alone.
+enum class Sides : std::uint8_t { kMeasured, kBoth, kAlone };
+
 class MemoryReader {
  public:
   virtual ~MemoryReader() = default;
@@ -35,15 +38,11 @@ class MemoryReader {
   virtual ssize_t write_rows(pid_t into, const iovec* here, const iovec* there, std::size_t rows) noexcept;
   // A process's own memory is read by the call too.
   virtual bool always() const noexcept { return false; }
-  // Senders write, whatever is quick (p2p/rendezvous.hpp).
-  bool both() const noexcept { return both_; }
-  void set_both() noexcept { both_ = true; }
-  // Receivers copy alone, whatever is quick.
-  bool alone() const noexcept { return alone_; }
-  void set_alone() noexcept { alone_ = true; }
+  Sides sides() const noexcept { return sides_; }
+  void set_sides(Sides sides) noexcept { sides_ = sides; }
 
  private:
-  bool both_ = false, alone_ = false;
+  Sides sides_ = Sides::kMeasured;
 };
 
 // As `control` (HEDDLE_SINGLE_COPY, may be null) says; null for `off`.

@@ -108,6 +108,7 @@ bool ShmLane::send_cell(const Header& header, const void* prefix, Payload& paylo
   if (kind == 0 && payload.fill == nullptr) {
     wire_->single_copy_.costs().time(Copy::kFill, payload.bytes, [&] {
       filler_.fill(cell, static_cast<const std::byte*>(payload.data), payload.bytes);
+      return payload.bytes;
     });
   } else {
     payload.take(cell, payload.bytes);

@@ -70,7 +70,7 @@ class ShmLane final : public TxLane {
         memory_(memory),
         pool_(&pool) {}
   PeerMemory* memory() noexcept override { return memory_; }
-  bool next_goes_another_way() noexcept override { return filler_.next_goes_another_way(); }
+  bool fills_slowly() const noexcept override { return filler_.goes_past(CellFiller::kLong); }
   bool has_room() noexcept override { return producer_.has_room(1) || drop(); }
 
   bool try_send(const Header& header, const void* prefix, Payload& payload) noexcept override {

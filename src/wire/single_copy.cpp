@@ -85,13 +85,11 @@ std::size_t PeerMemory::read(Offer offer, std::uint64_t address, std::uint64_t a
 }
 
 std::size_t PeerMemory::read_by_kernel(std::uint64_t address, std::byte* to, std::size_t bytes) noexcept {
-  std::size_t n = 0;
-  all_->costs_.time(Copy::kRead, bytes, [&] {
-    n = by_kernel(bytes, [&](pid_t pid, std::size_t done) {
+  return all_->costs_.time(Copy::kRead, bytes, [&] {
+    return by_kernel(bytes, [&](pid_t pid, std::size_t done) {
       return all_->reader_->read(pid, address + done, to + done, bytes - done);
     });
   });
-  return n;
 }
 
 // Calls `step` until all bytes are through, or one fails.
@@ -176,7 +174,7 @@ SingleCopy::SingleCopy(std::shared_ptr<Segment> segment, std::uint32_t self, std
     : segment_(std::move(segment)), self_(self), cookie_(make_cookie()), reader_(std::move(reader)) {
   if (!threaded) lock_.elide();
   if (reader_ == nullptr) return;
-  if (reader_->alone()) costs_.take_reading_to_be_free();
+  if (sides() == Sides::kAlone) costs_.take_reading_to_be_free();
   peers_.reset(new PeerMemory[ranks]);
   for (std::uint32_t i = 0; i < ranks; ++i) {
     peers_[i].all_ = this;
@@ -185,7 +183,7 @@ SingleCopy::SingleCopy(std::shared_ptr<Segment> segment, std::uint32_t self, std
   segment_->region(self).memory = {getpid(), reinterpret_cast<std::uint64_t>(&cookie_), cookie_, process_number()};
 }
 
-Offer SingleCopy::offer(const void* data, std::uint32_t taken, bool both) noexcept {
+Offer SingleCopy::offer(const void* data, std::uint32_t taken, bool at_once) noexcept {
   std::uint64_t offset = 0;
   {
     LockGuard guard(lock_);
@@ -202,13 +200,13 @@ Offer SingleCopy::offer(const void* data, std::uint32_t taken, bool both) noexce
   }
   auto& block = *segment_->at<PlainClaimBlock>(offset);
   const std::uint64_t shared = segment_->offset_of(data);
-  if (both) to_copy_.fetch_add(1, std::memory_order_relaxed);
+  if (at_once) at_once_.fetch_add(1, std::memory_order_relaxed);
   block.address = shared != 0 ? shared : reinterpret_cast<std::uint64_t>(data);
-  return {offset, shared != 0, both, block.open(taken)};
+  return {offset, shared != 0, at_once, block.open(taken)};
 }
 
 void SingleCopy::withdraw(Offer offer) noexcept {
-  if (offer.is_for_both()) to_copy_.fetch_sub(1, std::memory_order_relaxed);
+  if (offer.is_at_once()) at_once_.fetch_sub(1, std::memory_order_relaxed);
   LockGuard guard(lock_);
   free_.push_back(offer.offset());
 }

@@ -38,21 +38,23 @@ class SingleCopy;
 //
 //     bit 0                    40       41     42                 64
 //     +------------------------+--------+------+------------------+
-//     | block's offset / 64    | shared | both | generation       |
+//     | block's offset / 64    | shared | once | generation       |
 //     +------------------------+--------+------+------------------+
 class Offer {
  public:
   Offer() noexcept = default;  // none
   explicit Offer(std::uint64_t bits) noexcept : bits_(bits) {}
-  Offer(std::uint64_t offset, bool shared, bool both, std::uint32_t generation) noexcept
-      : bits_(offset / kCacheLine | std::uint64_t{shared} << 40 | std::uint64_t{both} << 41 |
+  Offer(std::uint64_t offset, bool shared, bool at_once, std::uint32_t generation) noexcept
+      : bits_(offset / kCacheLine | std::uint64_t{shared} << 40 | std::uint64_t{at_once} << 41 |
               std::uint64_t{generation} << 42) {}
 
   explicit operator bool() const noexcept { return bits_ != 0; }  // no block is at offset 0
   std::uint64_t bits() const noexcept { return bits_; }
   std::uint64_t offset() const noexcept { return (bits_ & ((std::uint64_t{1} << 40) - 1)) * kCacheLine; }
-  bool is_shared() const noexcept { return (bits_ >> 40 & 1) != 0; }    // the address is an offset in the segment
-  bool is_for_both() const noexcept { return (bits_ >> 41 & 1) != 0; }  // the sender writes, if it is told where to
+  bool is_shared() const noexcept { return (bits_ >> 40 & 1) != 0; }  // the address is an offset in the segment
+  bool is_at_once() const noexcept {
+    return (bits_ >> 41 & 1) != 0;
+  }  // the receiver copies, alone or while the sender writes
   std::uint32_t generation() const noexcept { return static_cast<std::uint32_t>(bits_ >> 42); }
 
  private:
@@ -125,20 +127,18 @@ class SingleCopy {
   // Null where single copy is turned off.
   PeerMemory* memory_of(std::uint32_t region) noexcept { return reader_ == nullptr ? nullptr : &peers_[region]; }
 
-  // Describes a message at `data`, of which the first `taken` units go otherwise; `both`: both sides are to copy, at once.
+  // Describes a message at `data`, of which the first `taken` units go otherwise; `at_once`: the receiver is to copy at once.
   // None when there is no memory for it.
-  Offer offer(const void* data, std::uint32_t taken, bool both = false) noexcept;
+  Offer offer(const void* data, std::uint32_t taken, bool at_once = false) noexcept;
   // Takes a block back. REQUIRES: the message is through, or nobody was told of it.
   void withdraw(Offer offer) noexcept;
 
-  // Both sides are to copy, whatever the lane. REQUIRES: it is not turned off.
-  bool always_both() const noexcept { return reader_->both(); }
-  // The receiver is to copy all by itself, likewise.
-  bool always_alone() const noexcept { return reader_->alone(); }
+  // REQUIRES: it is not turned off.
+  Sides sides() const noexcept { return reader_->sides(); }
   const SingleCopyStats& stats() const noexcept { return stats_; }
   CopyCosts& costs() noexcept { return costs_; }
-  // Whether some that were offered for both have not been withdrawn.
-  bool has_offers_to_copy() const noexcept { return to_copy_.load(std::memory_order_relaxed) != 0; }
+  // Whether some are to be copied at once that have not been withdrawn.
+  bool has_offers_at_once() const noexcept { return at_once_.load(std::memory_order_relaxed) != 0; }
 
  private:
   friend class PeerMemory;
@@ -151,7 +151,7 @@ class SingleCopy {
   std::unique_ptr<PeerMemory[]> peers_;
   SingleCopyStats stats_;
   CopyCosts costs_;
-  std::atomic<std::uint32_t> to_copy_{0};
+  std::atomic<std::uint32_t> at_once_{0};
   Lock lock_;
   std::vector<std::uint64_t> free_ GUARDED_BY(lock_);
 };

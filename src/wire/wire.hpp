@@ -88,9 +88,13 @@ class TxLane {
   virtual bool is_away() const noexcept { return false; }
   // The memory of the process at the other end, if this wire can read it (single_copy.hpp); null otherwise.
   virtual PeerMemory* memory() noexcept { return nullptr; }
-  // Asked once for each long message that may be copied through memory() instead of being sent: whether to fill cells is slow here, so
-  // that it is to be; now and then it is to be sent all the same, for the lane to learn.
-  virtual bool next_goes_another_way() noexcept { return false; }
+  // Whether the other end has answered what it would rather do with what memory() lets it read, and whether that is to read it. As
+  // all of a lane.
+  bool answers() const noexcept { return answers_; }
+  bool is_read_there() const noexcept { return is_read_there_; }
+  void note_answer(bool reads) noexcept { answers_ = true, is_read_there_ = reads; }
+  // Whether to fill cells is slow here, so that both sides had better copy long messages through memory().
+  virtual bool fills_slowly() const noexcept { return false; }
   // With memory(): whether a packet without payload would find room. What is, stays while the caller holds the lane.
   virtual bool has_room() noexcept { return true; }
 
@@ -121,6 +125,7 @@ class TxLane {
 
  private:
   const std::size_t max_payload_;
+  bool answers_ = false, is_read_there_ = false;
 };
 
 // What was dropped because no process of this job can have sent it, or not now. Ever.

@@ -89,29 +89,6 @@ TEST_F(CellFillerTest, AFillThatLostItsCoreChangesNothing) {
   EXPECT_FALSE(filler.goes_past(16 << 10));
 }
 
-// Messages that go another way while the lane is slow: it still finds out when it is not any more, however many fills one is.
-TEST_F(CellFillerTest, WhatGoesAnotherWayDoesNotHideThatTheCoresHaveMoved) {
-  for (const int fills : {4, 64, 256}) {
-    const auto other_ways_of = [&](int messages) {
-      int other = 0;
-      for (int i = 0; i < messages; ++i) {
-        if (filler.next_goes_another_way()) {
-          ++other;
-        } else {
-          pasts_of(fills);
-        }
-      }
-      return other;
-    };
-    Slow::past_ns = 600, Slow::through_ns = 7000;
-    pasts_of(1000);
-    EXPECT_GE(other_ways_of(1000), 980) << fills;
-    Slow::through_ns = 350;
-    other_ways_of(20'000);
-    EXPECT_EQ(other_ways_of(1000), 0) << fills;
-  }
-}
-
 TEST_F(CellFillerTest, ShortFillsAreJudgedApart) {
   Slow::past_ns = 600, Slow::through_ns = 7000;
   pasts_of(100, 16 << 10);
