@@ -189,13 +189,12 @@ void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept
 void on_data(vci::Vci&, const wire::Packet& packet) {
   const auto prefix = packet.prefix_as<DataPrefix>();
   auto& receive = *reinterpret_cast<ReceiveRequest*>(prefix.receiver);
-  // Timed where it is one plain copy: with a pull the buffer lies in one piece.
   const auto take = [&] {
     receive.take(prefix.at, packet.payload, packet.payload_bytes);
     return packet.payload_bytes;
   };
-  Pull* pull = receive.pull;
-  pull != nullptr ? pull->memory->all().costs().time(wire::Copy::kEmpty, packet.payload_bytes, take) : take();
+  wire::CopyCosts* costs = receive.vci->domain().copy_costs();
+  costs != nullptr&& receive.cursor.contiguous() ? costs->time(wire::Copy::kEmpty, packet.payload_bytes, take) : take();
   if (receive.arrived == receive.expected) complete(receive);
 }
 

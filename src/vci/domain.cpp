@@ -11,7 +11,10 @@ namespace heddle::vci {
 
 Domain::Domain(const DomainOptions& options, std::vector<std::unique_ptr<wire::Wire>> wires)
     : options_(options), wires_(std::move(wires)) {
-  for (auto& wire : wires_) wire_list_.push_back(wire.get());
+  for (auto& wire : wires_) {
+    wire_list_.push_back(wire.get());
+    if (wire->copy_costs() != nullptr) copy_costs_ = wire->copy_costs();
+  }
   if (!options_.threaded) tasks_.elide();
   for (std::uint32_t i = 0; i < options_.vcis; ++i) {
     vcis_.push_back(std::make_unique<Vci>(*this, i, options_.engine, options_.threaded));

@@ -77,6 +77,7 @@ class Domain {
 
   wire::ProcessId self() const noexcept { return options_.self; }
   std::span<wire::Wire* const> wires() const noexcept { return wire_list_; }
+  wire::CopyCosts* copy_costs() const noexcept { return copy_costs_; }  // null: as of Wire::copy_costs()
   Doorbell& bell() noexcept { return *wire_list_.front()->bell(); }
   const Profile& profile() const noexcept { return options_.profile; }
   LongMessages long_messages() const noexcept { return options_.long_messages; }
@@ -242,6 +243,7 @@ class Domain {
   DomainOptions options_;
   std::vector<std::unique_ptr<wire::Wire>> wires_;
   std::vector<wire::Wire*> wire_list_;
+  wire::CopyCosts* copy_costs_ = nullptr;
   const unsigned round_cost_ = wires_.size() == 1 ? 1 : kFabricCost;
   const unsigned few_ = options_.local_ranks > options_.cores ? 1 : kThreadsFew;
   const unsigned yields_ = yields_of(options_);

@@ -156,6 +156,7 @@ class ShmWire final : public Wire {
   void set_away(bool away) noexcept override { region_->departed.store(away, std::memory_order_relaxed); }
   Doorbell* bell() noexcept override { return &region_->bell; }
   NodeMemory* node() noexcept override { return &node_; }
+  CopyCosts* copy_costs() noexcept override { return &single_copy_.costs(); }
   const SingleCopy& single_copy() const noexcept { return single_copy_; }
 
  private:

@@ -11,6 +11,7 @@
 
 #include "base/doorbell.hpp"
 #include "base/status.hpp"
+#include "wire/copy_costs.hpp"
 #include "wire/packet.hpp"
 #include "wire/types.hpp"
 
@@ -181,6 +182,8 @@ class Wire {
 
   // What the processes that it reaches share besides (node_memory.hpp); null where they share nothing.
   virtual NodeMemory* node() noexcept { return nullptr; }
+  // What this process has measured of copies through shared memory. Null: it does not go through any.
+  virtual CopyCosts* copy_costs() noexcept { return nullptr; }
 
   const bool is_shm;  // as in TxLane
 };
