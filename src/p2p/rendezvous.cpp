@@ -177,7 +177,7 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
     send.receiver = prefix.receiver;
     send.target = prefix.to & ~(kSaysWhich | kReadsNext);
     note_which(send, prefix.to);
-    if (send.claims) send.lane->tx().memory()->way();  // for the next one to this peer
+    if (wire::PeerMemory* memory = send.lane->tx().memory()) memory->way();  // for the next one to this peer
     send.everything_there = send.cursor.total() == 0;
     if (!send.claims) send.mine = {send.pushed, send.cursor.total() - send.pushed};
     send.push = push_data;

@@ -67,9 +67,16 @@ class BasicCopyCosts {
     const std::int64_t start = Clock::now();
     const std::size_t copied = copies();
     if (copied < bytes) return copied;
-    took(cost, static_cast<float>(Clock::now() - start) / static_cast<float>(bytes));
+    took(kind, static_cast<float>(Clock::now() - start) / static_cast<float>(bytes));
     if (kind != Copy::kRead) cost.until_look.store(kCellsPerLook - 1, std::memory_order_relaxed);
     return copied;
+  }
+
+  // One took so many ns a byte.
+  void took(Copy kind, float each) noexcept {
+    std::atomic<float>& of_kind = costs_[static_cast<std::size_t>(kind)].mean;
+    const float mean = of_kind.load(std::memory_order_relaxed);
+    of_kind.store(mean == 0 ? each : mean + (std::min(each, 4 * mean) - mean) / 8, std::memory_order_relaxed);
   }
 
   CopyMeans means() const noexcept {
@@ -92,10 +99,6 @@ class BasicCopyCosts {
 
   float of(Copy kind) const noexcept {
     return costs_[static_cast<std::size_t>(kind)].mean.load(std::memory_order_relaxed);
-  }
-  static void took(Cost& cost, float each) noexcept {
-    const float mean = cost.mean.load(std::memory_order_relaxed);
-    cost.mean.store(mean == 0 ? each : mean + (std::min(each, 4 * mean) - mean) / 8, std::memory_order_relaxed);
   }
 
   Cost costs_[3];

@@ -264,6 +264,47 @@ TEST(Rendezvous, BothCopyAndWhatOneCannotComesThroughCells) {
   until_both_have_copied("test:both,fault@1,refuse@40", 1);
 }
 
+// It never reads, and so has nothing to compare. Reading costs ever so much, then next to nothing.
+TEST(Rendezvous, WhoOnlySendsHearsWhatReadingCosts) {
+  constexpr int kTurn = wire::CopyCosts::kMessages, kOthers = wire::CopyCosts::kInARow;
+  constexpr std::size_t kBytes = 32 << 10;  // not offered, but to be read at once
+  Environment environment("HEDDLE_SINGLE_COPY", "test:none");
+  std::atomic<const wire::SingleCopyStats*> writers{nullptr};
+  run_processes(2, [&](Process& process) {
+    Comm& world = *process.world();
+    if (world.rank == 0) writers = &stats(process);
+    const std::vector<std::byte> out = pattern(kBytes, 1);
+    std::vector<std::byte> in(kBytes + kGuard, kUntouched);
+    const auto messages = [&](int n) {
+      for (int i = 0; i < n; ++i) {
+        if (world.rank == 1) {
+          receive(world, in, kBytes, 0, 0);
+          continue;
+        }
+        Request* send = start_send(world, out, 1, 0);
+        wait(*send);
+        destroy(send);
+      }
+      if (world.rank == 1) expect_message(in, kBytes, 1);
+    };
+    const auto all_take = [&](wire::Copy kind, float each) {
+      for (int i = 0; i < 100 && world.rank == 1; ++i) process.domain().copy_costs()->took(kind, each);
+    };
+    const auto expect_copied = [&](int n) {  // by either side
+      if (world.rank != 1) return;
+      EXPECT_EQ(stats(process).bytes_copied + writers.load()->bytes_copied, std::size_t(n) * kBytes);
+    };
+    all_take(wire::Copy::kRead, 1e6);
+    messages(1);  // whether it can be read is not known yet
+    messages(2 * kTurn);
+    expect_copied(2 * kOthers);
+    all_take(wire::Copy::kFill, 1e9);
+    all_take(wire::Copy::kEmpty, 1e9);
+    messages(kTurn);
+    expect_copied(2 * kOthers + 1 + kTurn - 2 * kOthers);  // the first of the others, and all behind them
+  });
+}
+
 TEST(Rendezvous, TurnedOffNobodyReads) {
   Environment environment("HEDDLE_SINGLE_COPY", "off");
   run_processes(2, [](Process& process) {
