@@ -181,7 +181,7 @@ bool Run::writes_over() const noexcept {
 // Whether data by pieces are read instead: of two ranks; of more, whose pieces stay in a cache that all share, reading loses. The same at
 // both: of what they have shown, and the number of the turn. One fills while the other empties where each has a core, and one has data.
 bool Run::reads_pieces(Places& places, const Turn& now) const noexcept {
-  if (comm_.size != 2 || course_.round.op != nullptr || !board_.may_read_pieces()) return false;
+  if (comm_.size != 2 || course_.round.op != nullptr) return false;
   constexpr unsigned kInARow = 64, kTurns = 2048;
   const wire::CopyMeans costs = mean_of(places.of(0).costs, places.of(1).costs);
   const bool is_cheaper = costs.reading_is_cheaper(course_.round.one_shows && board_.has_cores());
@@ -203,8 +203,10 @@ const void* Run::data_to_read() const noexcept {
 
 Place Run::place(unsigned turn) const noexcept {
   const void* result = course_.round.to.data;
-  if (turn == 0)
-    return {.data = data_to_read(), .result = result, .good = !writes_over(), .costs = board_.costs().means()};
+  if (turn == 0) {
+    const bool may_be_read = !writes_over() && board_.may_read_pieces();
+    return {.data = data_to_read(), .result = result, .good = may_be_read, .costs = board_.costs().means()};
+  }
   if (turn == 1 && course_.way == Way::kAllreduce) return {.data = result, .good = good_};
   return {.good = good_, .part = part_};
 }

@@ -12,9 +12,9 @@ namespace heddle::coll {
 struct Place {
   const void* data = nullptr;    // null: not in one piece, or it must not be read
   const void* result = nullptr;  // where the others may write
-  MPI_Count good = 0;            // items, or whether all went well; in the first turn, that taking writes over nothing
-  MPI_Count part = 0;            // in the last turn of an allreduce: items of this rank's part that are in its result
-  wire::CopyMeans costs{};       // in the first turn
+  MPI_Count good = 0;       // items, or whether all went well; in the first turn, whether pieces may be read instead
+  MPI_Count part = 0;       // in the last turn of an allreduce: items of this rank's part that are in its result
+  wire::CopyMeans costs{};  // in the first turn
 };
 static_assert(sizeof(Place) <= wire::Board::kInline);
 

@@ -194,7 +194,11 @@ void on_data(vci::Vci&, const wire::Packet& packet) {
     return packet.payload_bytes;
   };
   wire::CopyCosts* costs = receive.vci->domain().copy_costs();
-  costs != nullptr&& receive.cursor.contiguous() ? costs->time(wire::Copy::kEmpty, packet.payload_bytes, take) : take();
+  if (costs != nullptr && receive.cursor.contiguous()) {
+    costs->time(wire::Copy::kEmpty, packet.payload_bytes, take);
+  } else {
+    take();
+  }
   if (receive.arrived == receive.expected) complete(receive);
 }
 

@@ -174,7 +174,7 @@ class Board {
   std::uint32_t ranks_on_a_core() const noexcept { return ranks_on_a_core_; }
   bool has_cores() const noexcept { return ranks_on_a_core_ == 1; }
   CopyCosts& costs() noexcept;
-  // A read has failed, of data that could go by pieces: all have seen it, and none is tried again.
+  // A read has failed, of data that could go by pieces: none is tried again. Each rank hears of it for itself, and has to tell.
   void read_no_pieces() noexcept { may_read_pieces_ = false; }
   bool may_read_pieces() const noexcept { return reaches_all_ && may_read_pieces_; }
   // Between `here` and `address` in a rank's memory. REQUIRES: reaches_all(). False: not all of it.
