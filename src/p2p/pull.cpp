@@ -39,6 +39,7 @@ namespace {
 
 // For the sender. Where its cells are emptied while it fills the next ones, the slower of the two counts.
 std::uint64_t what_costs_less(const Pull& pull) noexcept {
+  if (pull.failed || pull.memory->way() == wire::PeerMemory::Way::kRefused) return kSaysWhich;
   const bool overlap =
       !may_be_written(pull.receive->args.channel, pull.receive->expected) && pull.vci->domain().ranks_on_a_core() == 1;
   return kSaysWhich | (pull.memory->all().costs().means().reading_is_cheaper(overlap) ? kReadsNext : 0);
@@ -178,7 +179,7 @@ void answer_announcement(ReceiveRequest& receive, const RtsPrefix& rts) noexcept
   vci::Vci& vci = *receive.vci;
   // A process that sends to itself would only help itself by way of cells.
   if (pull == nullptr) {
-    ask(receive, rts.sender, wire::Offer(rts.offer) && receive.cursor.contiguous() ? kSaysWhich : 0);
+    ask(receive, rts.sender, wire::Offer(rts.offer).is_at_once() ? kSaysWhich : 0);
   } else if (!pull->alone) {
     const std::byte* to = pull->at_once ? pull->to : nullptr;
     ask(receive, rts.sender, reinterpret_cast<std::uint64_t>(to) | what_costs_less(*pull));
@@ -191,7 +192,7 @@ void on_data(vci::Vci&, const wire::Packet& packet) {
   auto& receive = *reinterpret_cast<ReceiveRequest*>(prefix.receiver);
   const auto take = [&] {
     receive.take(prefix.at, packet.payload, packet.payload_bytes);
-    return packet.payload_bytes;
+    return prefix.at + packet.payload_bytes <= receive.cursor.total() ? packet.payload_bytes : 0;
   };
   wire::CopyCosts* costs = receive.vci->domain().copy_costs();
   if (costs != nullptr && receive.cursor.contiguous()) {

@@ -194,8 +194,8 @@ void on_push(vci::Vci&, const wire::Packet& packet) {
   bool idle;
   {
     LockGuard guard(send.lane->lock());
-    if (send.revoked) return;
     send.handed_back = {prefix.at, prefix.bytes};
+    if (send.revoked) return send.vci->wake_waiters();
     idle = !send.streaming;
     send.streaming = true;
   }

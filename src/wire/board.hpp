@@ -175,8 +175,8 @@ class Board {
   bool has_cores() const noexcept { return ranks_on_a_core_ == 1; }
   CopyCosts& costs() noexcept;
   // A read has failed, of data that could go by pieces: none is tried again. Each rank hears of it for itself, and has to tell.
-  void read_no_pieces() noexcept { may_read_pieces_ = false; }
-  bool may_read_pieces() const noexcept { return reaches_all_ && may_read_pieces_; }
+  void read_no_pieces() noexcept { may_read_pieces_.store(false, std::memory_order_relaxed); }
+  bool may_read_pieces() const noexcept { return reaches_all_ && may_read_pieces_.load(std::memory_order_relaxed); }
   // Between `here` and `address` in a rank's memory. REQUIRES: reaches_all(). False: not all of it.
   bool read(std::uint32_t rank, std::uint64_t address, std::byte* here, std::size_t bytes) noexcept;
   bool write(std::uint32_t rank, std::uint64_t address, const std::byte* here, std::size_t bytes) noexcept;
@@ -214,7 +214,8 @@ class Board {
   const std::vector<std::uint32_t> regions_;
   std::atomic<bool> has_memory_[kRow + 1];  // for this rank's places of each kind
   bool is_kept_ = false;
-  bool reaches_all_ = false, may_read_pieces_ = true;
+  bool reaches_all_ = false;
+  std::atomic<bool> may_read_pieces_{true};
   std::uint32_t ranks_on_a_core_ = 2;  // until they have told each other
 };
 

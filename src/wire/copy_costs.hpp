@@ -52,7 +52,8 @@ class BasicCopyCosts {
  public:
   static constexpr std::size_t kShortest = 8 << 10;
   static constexpr std::uint32_t kCellsPerLook = 8;
-  static constexpr std::uint32_t kInARow = 16, kMessages = 512;  // so many of so many go the other way
+  // So many of so many go the other way: over time to each of those that are sent to in turn.
+  static constexpr std::uint32_t kInARow = 16, kMessages = 509;
 
   // Calls copies(), which copies so many bytes and returns how many it has: only a whole one counts.
   template <class Copies>
