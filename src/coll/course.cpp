@@ -84,7 +84,7 @@ Round Run::operands(const Piece& piece) const noexcept {
 
 // Into a cell, or out of one.
 void Run::copy(wire::Copy kind, void* to, const void* from, std::size_t bytes) noexcept {
-  board_.costs().time(kind, bytes, [&] {
+  comm_.vci->domain().copy_costs()->time(kind, bytes, [&] {
     std::memcpy(to, from, bytes);
     return bytes;
   });
@@ -205,7 +205,10 @@ Place Run::place(unsigned turn) const noexcept {
   const void* result = course_.round.to.data;
   if (turn == 0) {
     const bool may_be_read = !writes_over() && board_.may_read_pieces();
-    return {.data = data_to_read(), .result = result, .good = may_be_read, .costs = board_.costs().means()};
+    return {.data = data_to_read(),
+            .result = result,
+            .good = may_be_read,
+            .costs = comm_.vci->domain().copy_costs()->means()};
   }
   if (turn == 1 && course_.way == Way::kAllreduce) return {.data = result, .good = good_};
   return {.good = good_, .part = part_};

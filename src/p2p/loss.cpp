@@ -75,8 +75,9 @@ bool give_up(ReceiveRequest& receive) noexcept NO_THREAD_SAFETY_ANALYSIS {
 
 // Of a send that a living peer has heard of. True: it stays, as the peer may name it yet, by its address, and answers nothing.
 // What is claimed here and never comes keeps the peer from taking the rest for a message; a peer that has claimed all the
-// rest says when it reads no more: then the send is over; where a read has failed it reads no more, but may name the send yet. So does one that is asked to fetch no more, when it next makes
-// progress: until then it may take what lies here for the message.
+// rest says when it reads no more: then the send is over; or that a read has failed: then it reads no more, but may name the
+// send yet. So does one that is asked to fetch no more, when it next makes progress: until then it may take what lies here
+// for the message.
 bool silence(SendRequest& send, vci::Lane& lane, bool* over) noexcept {
   bool is_fetched = false;
   {

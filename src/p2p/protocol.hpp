@@ -71,6 +71,7 @@ struct FetchFrom {
 // In the last word of cts and of fin: what the receiver of a message that it may read has found to cost less, for the next ones from
 // there. An address has 57 bits at most.
 inline constexpr std::uint64_t kSaysWhich = std::uint64_t{1} << 63, kReadsNext = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t kBelow = kReadsNext - 1;  // the rest of the word
 struct CtsPrefix {
   std::uint64_t sender;
   std::uint64_t receiver;

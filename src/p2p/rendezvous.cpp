@@ -175,7 +175,7 @@ void on_cts(vci::Vci&, const wire::Packet& packet) {
     }
     note_pushed(send, false);
     send.receiver = prefix.receiver;
-    send.target = prefix.to & ~(kSaysWhich | kReadsNext);
+    send.target = prefix.to & kBelow;
     note_which(send, prefix.to);
     if (wire::PeerMemory* memory = send.lane->tx().memory()) memory->way();  // for the next one to this peer
     send.everything_there = send.cursor.total() == 0;
@@ -209,7 +209,7 @@ void on_fin(vci::Vci&, const wire::Packet& packet) {
   {
     LockGuard guard(send.lane->lock());
     send.everything_there = true;
-    note_pushed(send, (prefix.landed & ~(kSaysWhich | kReadsNext)) != 0);
+    note_pushed(send, (prefix.landed & kBelow) != 0);
     note_which(send, prefix.landed);
     if (send.revoked) return vci.wake_waiters();
     if (is_in_use(send)) return;  // its next push finds nothing to do, or what is under way ends

@@ -189,8 +189,6 @@ bool Board::finds_all() noexcept {
   });
 }
 
-CopyCosts& Board::costs() noexcept { return node_.costs(); }
-
 bool Board::read(std::uint32_t rank, std::uint64_t address, std::byte* here, std::size_t bytes) noexcept {
   return node_.memory_of(regions_[rank])->read_at(address, here, bytes) == bytes;
 }

@@ -28,7 +28,6 @@
 #include "base/cpu.hpp"
 #include "base/status.hpp"
 #include "wire/board_lines.hpp"
-#include "wire/copy_costs.hpp"
 
 namespace heddle::wire {
 
@@ -173,7 +172,6 @@ class Board {
   void set_ranks_on_a_core(std::uint32_t ranks) noexcept { ranks_on_a_core_ = ranks; }
   std::uint32_t ranks_on_a_core() const noexcept { return ranks_on_a_core_; }
   bool has_cores() const noexcept { return ranks_on_a_core_ == 1; }
-  CopyCosts& costs() noexcept;
   // A read has failed, of data that could go by pieces: none is tried again. Each rank hears of it for itself, and has to tell.
   void read_no_pieces() noexcept { may_read_pieces_.store(false, std::memory_order_relaxed); }
   bool may_read_pieces() const noexcept { return reaches_all_ && may_read_pieces_.load(std::memory_order_relaxed); }

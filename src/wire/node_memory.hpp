@@ -68,8 +68,6 @@ class NodeMemory {
   // What is a process's own; null where single copy is turned off.
   PeerMemory* memory_of(std::uint32_t region) noexcept { return single_copy_->memory_of(region); }
   void read_through(SingleCopy& single_copy) noexcept { single_copy_ = &single_copy; }
-  // REQUIRES: read_through() was called.
-  CopyCosts& costs() noexcept { return single_copy_->costs(); }
 
   // Wakes the threads of a process that sleep.
   void ring(std::uint32_t region) noexcept { segment_->region(region).bell.ring(); }

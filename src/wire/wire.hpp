@@ -89,8 +89,8 @@ class TxLane {
   virtual bool is_away() const noexcept { return false; }
   // The memory of the process at the other end, if this wire can read it (single_copy.hpp); null otherwise.
   virtual PeerMemory* memory() noexcept { return nullptr; }
-  // Whether the other end has answered what it would rather do with what memory() lets it read, and whether that is to read it. As
-  // all of a lane.
+  // Whether the other end has said which way it would have long messages come that it could read, and whether that is to read
+  // them. Guarded by the lock of the lane.
   bool answers() const noexcept { return answers_; }
   bool is_read_there() const noexcept { return is_read_there_; }
   void note_answer(bool reads) noexcept { answers_ = true, is_read_there_ = reads; }
